@@ -1,0 +1,14 @@
+//! The vocabulary and the rules of crannog, and nothing else.
+//!
+//! Everything here is pure: no I/O, no clock, no async runtime. Time, randomness and ids come in as arguments, so every rule can be
+//! tested with literal inputs. The other crates do the work; they ask this one what is right.
+
+#![forbid(unsafe_code)]
+
+pub mod collect;
+pub mod end;
+pub mod error;
+pub mod id;
+pub mod limits;
+pub mod process;
+pub mod signal;

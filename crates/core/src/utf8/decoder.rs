@@ -1,0 +1,61 @@
+//! Bytes to text, piece by piece, keeping back at most three bytes.
+
+use super::Pending;
+
+/// A streaming decoder. The text of all its calls joined equals [`String::from_utf8_lossy`] of all its bytes joined.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decoder {
+    pending: Pending,
+}
+
+impl Decoder {
+    /// A decoder at the start of a stream.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A decoder that continues after `history`, whose text is not given out again. Only an incomplete scalar at its end matters, so
+    /// what [`Decoder::pending`] answered is enough.
+    pub fn with_pending(history: &[u8]) -> Self {
+        Self { pending: Pending::after(history) }
+    }
+
+    /// The bytes that wait for more, at most three.
+    pub fn pending(&self) -> &[u8] {
+        self.pending.as_slice()
+    }
+
+    /// Decodes `piece` and appends its text to `out`. `out` grows by at most three times the bytes of `piece` and what was pending.
+    pub fn decode(&mut self, piece: &[u8], out: &mut String) {
+        out.reserve(piece.len());
+        let (joined, mut rest) = self.pending.complete(piece);
+        out.extend(joined);
+        loop {
+            match std::str::from_utf8(rest) {
+                Ok(text) => {
+                    out.push_str(text);
+                    return;
+                }
+                Err(error) => {
+                    let (valid, bad) = rest.split_at(error.valid_up_to());
+                    // Validated a second time because the first answer does not carry the text; the run is still in cache.
+                    out.push_str(std::str::from_utf8(valid).unwrap_or_default());
+                    let Some(bad_len) = error.error_len() else {
+                        self.pending = Pending::after(bad);
+                        return;
+                    };
+                    out.push(char::REPLACEMENT_CHARACTER);
+                    rest = &bad[bad_len..];
+                }
+            }
+        }
+    }
+
+    /// Ends the stream: an incomplete scalar becomes U+FFFD. The decoder is then as new.
+    pub fn finish(&mut self, out: &mut String) {
+        if !self.pending().is_empty() {
+            out.push(char::REPLACEMENT_CHARACTER);
+            self.pending = Pending::default();
+        }
+    }
+}
