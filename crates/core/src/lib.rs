@@ -8,7 +8,12 @@
 pub mod collect;
 pub mod end;
 pub mod error;
+pub mod eviction;
 pub mod id;
+pub mod ids;
 pub mod limits;
+pub mod lines;
 pub mod process;
 pub mod signal;
+pub mod utf8;
+pub mod window;
