@@ -15,5 +15,6 @@ pub mod limits;
 pub mod lines;
 pub mod process;
 pub mod signal;
+pub mod transcript;
 pub mod utf8;
 pub mod window;
