@@ -16,5 +16,6 @@ pub mod lines;
 pub mod process;
 pub mod signal;
 pub mod transcript;
+pub mod truncation;
 pub mod utf8;
 pub mod window;

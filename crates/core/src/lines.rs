@@ -129,7 +129,8 @@ mod tests {
     }
 
     fn text() -> impl Strategy<Value = String> {
-        const WORDS: &[&str] = &["\n", "\r", "\r\n", "\u{b}", "\u{1f}", "\u{1e}", "\u{85}", "\u{2028}", "\u{2027}", "\u{202a}", "a", "é", "\u{c5}", "文"];
+        const WORDS: &[&str] =
+            &["\n", "\r", "\r\n", "\u{b}", "\u{1f}", "\u{1e}", "\u{85}", "\u{2028}", "\u{2027}", "\u{202a}", "a", "é", "\u{c5}", "文"];
         prop_oneof![
             prop::collection::vec(prop::sample::select(WORDS), 0..40).prop_map(|parts| parts.concat()),
             prop::collection::vec(prop::sample::select(WORDS), 200..900).prop_map(|parts| parts.concat()),
