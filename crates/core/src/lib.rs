@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod collect;
+pub mod compat;
 pub mod end;
 pub mod error;
 pub mod eviction;
@@ -13,6 +14,7 @@ pub mod id;
 pub mod ids;
 pub mod limits;
 pub mod lines;
+pub mod log;
 pub mod process;
 pub mod signal;
 pub mod transcript;
