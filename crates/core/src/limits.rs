@@ -83,13 +83,13 @@ pub const TERMINAL_COLUMNS_DEFAULT: u16 = 80;
 /// From TERM to KILL when a process is ended or times out.
 pub const KILL_GRACE: Duration = Duration::from_secs(1);
 /// Longest grace that can be asked for.
-pub const KILL_GRACE_MAX: Duration = Duration::from_secs(60);
+pub const KILL_GRACE_MAX: Duration = Duration::from_mins(1);
 /// Sweeps after KILL until a tree that keeps forking is given up on and reported.
 pub const KILL_SWEEPS_MAX: u32 = 200;
 /// How long the exit report waits for children that are still running to close the output.
 pub const DRAIN_RUNNING: Duration = Duration::from_millis(250);
 /// Longest process timeout.
-pub const TIMEOUT_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
+pub const TIMEOUT_MAX: Duration = Duration::from_hours(366 * 24);
 
 /// Callers served at once by one guest. Further ones wait in the socket's queue.
 pub const GUEST_CALLS_MAX: usize = 1_024;
@@ -100,7 +100,7 @@ pub const LEASE_UNCONFIRMED: Duration = Duration::from_secs(30);
 /// Shortest lease that can be asked for.
 pub const LEASE_MIN: Duration = Duration::from_secs(1);
 /// Longest lease that can be asked for.
-pub const LEASE_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
+pub const LEASE_MAX: Duration = Duration::from_hours(366 * 24);
 /// Time a new connection to a guest may take.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time a guest may take to end everything when its sandbox is destroyed, before the backend does it from outside.
