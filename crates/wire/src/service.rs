@@ -1,0 +1,1 @@
+//! What a guest must be able to do to be served.
