@@ -6,6 +6,7 @@
 //! or panic; everything is therefore prepared before (`plan`), and the child (`child`) makes bare system calls only.
 
 mod child;
+mod clone3;
 mod error;
 mod launch;
 mod plan;
@@ -58,8 +59,8 @@ pub struct Command {
     pub limits: Vec<(Resource, u64, u64)>,
     /// The mask of file modes.
     pub umask: u32,
-    /// An open `cgroup.procs` of the group that the child enters before it does anything else.
-    pub cgroup_procs: Option<OwnedFd>,
+    /// The directory of the cgroup (v2) that the child is born into, see [`crate::cgroup::Cgroup::directory`].
+    pub cgroup: Option<OwnedFd>,
     /// Programs can't gain privileges by set-user-id files; see `PR_SET_NO_NEW_PRIVS`(2const).
     pub no_new_privs: bool,
     /// The signal that the child gets when the *thread* that started it ends. Not with `detached`.
@@ -96,7 +97,7 @@ impl Command {
             user: None,
             limits: Vec::new(),
             umask: 0o022,
-            cgroup_procs: None,
+            cgroup: None,
             no_new_privs: false,
             parent_death_signal: None,
             oom_score_adj: None,

@@ -6,7 +6,8 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{c_char, c_int, c_long, c_ulong};
+use std::ffi::{CStr, c_char, c_int, c_long, c_ulong};
+use std::os::fd::AsRawFd;
 use std::ptr::null;
 use std::sync::atomic::Ordering;
 
@@ -61,9 +62,8 @@ unsafe fn steps(plan: &Plan<'_>) -> Result<Never, Failure> {
     // SAFETY: as said above, for every call of this function.
     unsafe {
         reset_signals();
-        if let Some(procs) = &command.cgroup_procs {
-            let fd = std::os::fd::AsRawFd::as_raw_fd(procs);
-            check(SpawnStep::Cgroup, libc::syscall(libc::SYS_write, fd, c"0".as_ptr(), 1_usize))?;
+        if let (Some(cgroup), true) = (&command.cgroup, plan.enters_cgroup.get()) {
+            write_file(SpawnStep::Cgroup, cgroup.as_raw_fd(), c"cgroup.procs", b"0")?;
         }
         if command.new_session {
             check(SpawnStep::Session, libc::syscall(libc::SYS_setsid))?;
@@ -74,7 +74,7 @@ unsafe fn steps(plan: &Plan<'_>) -> Result<Never, Failure> {
             check(SpawnStep::ControllingTerminal, result)?;
         }
         if let Some(score) = &plan.oom_score_adj {
-            set_oom_score(score.as_bytes())?;
+            write_file(SpawnStep::OomScore, libc::AT_FDCWD, c"/proc/self/oom_score_adj", score.as_bytes())?;
         }
         for limit in &plan.limits {
             let none = null::<libc::rlimit64>();
@@ -147,13 +147,12 @@ fn close_one_by_one(first: u32, last: u32) {
     }
 }
 
-unsafe fn set_oom_score(score: &[u8]) -> Result<(), Failure> {
-    let path = c"/proc/self/oom_score_adj".as_ptr();
-    // SAFETY: the path is a C string, and `score` is read for its own length.
+unsafe fn write_file(step: SpawnStep, directory: c_int, path: &CStr, bytes: &[u8]) -> Result<(), Failure> {
+    // SAFETY: the path is a C string, and `bytes` is read for its own length.
     unsafe {
-        let fd = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path, libc::O_WRONLY | libc::O_CLOEXEC, 0);
-        check(SpawnStep::OomScore, fd)?;
-        check(SpawnStep::OomScore, libc::syscall(libc::SYS_write, fd, score.as_ptr(), score.len()))?;
+        let fd = libc::syscall(libc::SYS_openat, directory, path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC, 0);
+        check(step, fd)?;
+        check(step, libc::syscall(libc::SYS_write, fd, bytes.as_ptr(), bytes.len()))?;
         libc::syscall(libc::SYS_close, fd);
     }
     Ok(())
@@ -172,7 +171,7 @@ unsafe fn enter_directory(plan: &Plan<'_>) -> Result<(), Failure> {
     // SAFETY: the path is a C string of the command.
     let result = unsafe {
         if let Some(directory) = &plan.command.directory {
-            libc::syscall(libc::SYS_fchdir, std::os::fd::AsRawFd::as_raw_fd(directory))
+            libc::syscall(libc::SYS_fchdir, directory.as_raw_fd())
         } else if let Some(path) = &plan.command.cwd {
             libc::syscall(libc::SYS_chdir, path.as_ptr())
         } else {

@@ -3,13 +3,14 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::process::{DumpableBehavior, dumpable_behavior, set_dumpable_behavior};
 
 use super::child::{self, set_signal_mask};
+use super::clone3::clone_into_cgroup;
 use super::plan::Plan;
 use super::stack::Stack;
 use super::{Command, SpawnError, SpawnStep, Spawned};
@@ -59,18 +60,30 @@ fn restore_dumpable(before: Option<DumpableBehavior>) {
     }
 }
 
-/// The pid of the program, or the number of the error of `clone`.
-type Made = Result<c_int, c_int>;
+/// The pid of the program, or nothing if no child was made: the report says why.
+type Made = Result<c_int, ()>;
 
 fn clone_program(plan: &Plan<'_>, stack: &Stack, pidfd: &AtomicI32) -> Made {
     let flags = SHARED_UNTIL_EXEC | libc::CLONE_PIDFD;
     let argument = (&raw const *plan).cast_mut().cast::<c_void>();
-    // SAFETY: `program` gets the plan, which outlives the child's use of it because we sleep until its `execve` or end. The
-    // stack is unused by others, and the pidfd is stored to a valid place.
-    let pid = unsafe { libc::clone(program, stack.top(), flags, argument, pidfd.as_ptr()) };
-    if pid < 0 {
-        return Err(child::errno());
+    let mut pid = Err(libc::ENOSYS);
+    if let Some(cgroup) = &plan.command.cgroup {
+        // SAFETY: `program` never returns. It gets the plan, which outlives the child's use of it because we sleep until its
+        // `execve` or end. The stack is unused by others, and the pidfd is stored to a valid place.
+        pid = unsafe { clone_into_cgroup(program, argument, stack, flags, pidfd.as_ptr(), cgroup.as_raw_fd()) };
+        if let Err(libc::EACCES | libc::EBADF | libc::EBUSY | libc::ENODEV | libc::EOPNOTSUPP) = pid {
+            child::report(&plan.report, SpawnStep::Cgroup, pid.err().unwrap_or_default());
+            return Err(());
+        }
     }
+    // Not known to this kernel, or kept from us by a filter that can't look into its arguments.
+    if let Err(libc::ENOSYS | libc::EINVAL | libc::E2BIG | libc::EPERM) = pid {
+        plan.enters_cgroup.set(plan.command.cgroup.is_some());
+        // SAFETY: as above.
+        let result = unsafe { libc::clone(program, stack.top(), flags, argument, pidfd.as_ptr()) };
+        pid = if result < 0 { Err(child::errno()) } else { Ok(result) };
+    }
+    let pid = pid.map_err(|errno| child::report(&plan.report, SpawnStep::Clone, errno))?;
     if reap_unstarted(pid) && plan.report.step.load(Ordering::Relaxed) == 0 {
         // Killed from outside before it could run the program or say anything.
         child::report(&plan.report, SpawnStep::Exec, libc::EINTR);
@@ -85,7 +98,8 @@ fn clone_relay(relay: &Relay<'_>, stack: &Stack) -> Made {
     // SAFETY: as in `clone_program`: `relayed` gets the relay, which outlives it.
     let pid = unsafe { libc::clone(relayed, stack.top(), flags, argument) };
     if pid < 0 {
-        return Err(child::errno());
+        child::report(&relay.plan.report, SpawnStep::Clone, child::errno());
+        return Err(());
     }
     reap_unstarted(pid);
     Ok(relay.plan.report.grandchild.load(Ordering::Relaxed))
@@ -102,9 +116,8 @@ extern "C" fn program(argument: *mut c_void) -> c_int {
 extern "C" fn relayed(argument: *mut c_void) -> c_int {
     // SAFETY: `clone_relay` passes a relay that lives until we are gone.
     let relay = unsafe { &*argument.cast_const().cast::<Relay<'_>>() };
-    match clone_program(relay.plan, relay.stack, relay.pidfd) {
-        Ok(pid) => relay.plan.report.grandchild.store(pid, Ordering::Relaxed),
-        Err(errno) => child::report(&relay.plan.report, SpawnStep::Clone, errno),
+    if let Ok(pid) = clone_program(relay.plan, relay.stack, relay.pidfd) {
+        relay.plan.report.grandchild.store(pid, Ordering::Relaxed);
     }
     leave()
 }
@@ -132,15 +145,14 @@ fn reap_unstarted(pid: c_int) -> bool {
 fn outcome(plan: &Plan<'_>, made: Made, pidfd: c_int) -> Result<Spawned, SpawnError> {
     // SAFETY: the kernel has just opened it for us, and nobody else knows the number.
     let pidfd = (pidfd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(pidfd) });
-    let pid = made.map_err(|errno| SpawnError::from_errno(SpawnStep::Clone, errno))?;
     let step = plan.report.step.load(Ordering::Relaxed);
     if step != 0 {
         let step = SpawnStep::from_number(step).unwrap_or(SpawnStep::Clone);
         return Err(SpawnError::from_errno(step, plan.report.errno.load(Ordering::Relaxed)));
     }
-    if pid <= 0 {
+    let Some(pid) = made.ok().filter(|pid| *pid > 0) else {
         // The child in the middle was killed before it could say anything.
         return Err(SpawnError::from_errno(SpawnStep::Clone, libc::EINTR));
-    }
+    };
     Ok(Spawned { pid: pid.unsigned_abs(), pidfd })
 }

@@ -44,6 +44,8 @@ pub(super) struct Plan<'command> {
     pub(super) closed: Vec<(c_uint, c_uint)>,
     pub(super) limits: Vec<Limit>,
     pub(super) oom_score_adj: Option<String>,
+    /// The child must enter its cgroup itself, because it could not be born there.
+    pub(super) enters_cgroup: Cell<bool>,
     /// Who the parent of a child with a death signal must be.
     pub(super) parent: c_int,
     pub(super) report: Report,
@@ -71,6 +73,7 @@ impl<'command> Plan<'command> {
                 })
                 .collect(),
             oom_score_adj: command.oom_score_adj.map(|score| score.to_string()),
+            enters_cgroup: Cell::new(false),
             parent: rustix::process::getpid().as_raw_nonzero().get(),
             report: Report::default(),
             _moved: moved,

@@ -30,6 +30,9 @@ pub(super) struct Stack {
 unsafe impl Send for Stack {}
 
 impl Stack {
+    /// How many bytes can be used, from the bottom.
+    pub(super) const LENGTH_BYTES: usize = STACK_BYTES;
+
     /// A stack that nobody uses, from those kept or a new one.
     pub(super) fn take() -> io::Result<Self> {
         let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -48,6 +51,12 @@ impl Stack {
     pub(super) fn top(&self) -> *mut c_void {
         // SAFETY: the result is one past the end of the mapping of exactly this length.
         unsafe { self.low.as_ptr().byte_add(GUARD_BYTES + STACK_BYTES) }
+    }
+
+    /// The lowest usable byte.
+    pub(super) fn bottom(&self) -> *mut c_void {
+        // SAFETY: the guard is a part of the mapping.
+        unsafe { self.low.as_ptr().byte_add(GUARD_BYTES) }
     }
 
     fn map() -> io::Result<Self> {
