@@ -23,6 +23,7 @@ pub use config::GuestConfig;
 pub use connector::{ByteStream, Connector, UnixConnector};
 pub use error::{Failure, WireError};
 pub use message::{Hello, RunSpec, Tracking};
+pub use service::{EventStream, GuestService};
 
 
 /// The protocol generation this crate speaks.

@@ -25,6 +25,7 @@ pub struct Events {
     resume: Resume,
     /// Broken streams since the last event.
     breaks: u32,
+    started: bool,
     finished: bool,
 }
 
@@ -46,7 +47,7 @@ impl Events {
 
     async fn open(client: GuestClient, resume: Resume) -> Result<Self, WireError> {
         let stream = resume.open(&client).await?;
-        Ok(Self { client, stream: Some(stream), resume, breaks: 0, finished: false })
+        Ok(Self { client, stream: Some(stream), resume, breaks: 0, started: false, finished: false })
     }
 
     /// The next event; `None` after the last, which is [`FollowEvent::Ended`]. Cancel-safe: an event is taken when it is answered.
@@ -63,7 +64,10 @@ impl Events {
                 }
             };
             let status = match stream.message().await {
-                Ok(Some(event)) => return self.accept(event).map(Some),
+                Ok(Some(event)) => match self.accept(event)? {
+                    Some(event) => return Ok(Some(event)),
+                    None => continue,
+                },
                 Ok(None) => Status::unavailable("the stream ended before the process did"),
                 Err(status) => status,
             };
@@ -76,7 +80,8 @@ impl Events {
         }
     }
 
-    fn accept(&mut self, event: proto::FollowEvent) -> Result<FollowEvent, WireError> {
+    /// Takes note of an event. `None` for one that only repeats how the stream began.
+    fn accept(&mut self, event: proto::FollowEvent) -> Result<Option<FollowEvent>, WireError> {
         let event = Call::new(self.resume.operation(), Repeat::Always).understood(FollowEvent::try_from(event))?;
         self.breaks = 0;
         self.finished = matches!(event, FollowEvent::Ended(_));
@@ -91,7 +96,8 @@ impl Events {
                 }
             }
         }
-        Ok(event)
+        let repeats = matches!(event, FollowEvent::Started(_)) && std::mem::replace(&mut self.started, true);
+        Ok((!repeats).then_some(event))
     }
 }
 
