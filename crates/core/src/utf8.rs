@@ -53,7 +53,9 @@ impl Pending {
     fn after(history: &[u8]) -> Self {
         let tail = &history[history.len() - incomplete_suffix_len(history)..];
         let mut pending = Self::default();
-        tail.iter().for_each(|byte| pending.push(*byte));
+        for byte in tail {
+            pending.push(*byte);
+        }
         pending
     }
 

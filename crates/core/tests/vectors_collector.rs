@@ -13,7 +13,7 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 }
 
 fn hex_of(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 /// How a call of a hook went.

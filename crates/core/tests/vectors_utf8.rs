@@ -17,7 +17,7 @@ fn bytes_of(hex: &Value) -> Vec<u8> {
 }
 
 fn hex_of(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 fn carry(bytes: &[u8]) -> u8 {

@@ -123,7 +123,7 @@ impl Collector {
                 self.drain(chunks);
                 self.leave_loop(chunks)
             }
-            (State::Waiting, Input::Returned) => self.turn(now_ms, chunks),
+            (State::Turn, _) | (State::Waiting, Input::Returned) => self.turn(now_ms, chunks),
             (State::Waiting, Input::TimedOut) => self.leave_loop(chunks),
             (State::Settling, Input::Returned) => self.ask_last(chunks),
             (State::AskingLast, Input::Done(true)) => {
@@ -132,7 +132,6 @@ impl Collector {
             }
             (State::AskingLast, Input::Done(false)) | (State::SettlingLast, Input::Returned) => self.finish(chunks),
             (State::Asking, Input::Done(false)) | (State::Waiting, _) => self.wait(now_ms, chunks),
-            (State::Turn, _) => self.turn(now_ms, chunks),
             (state @ (State::Polling | State::SettlingDone | State::Settling | State::SettlingLast), _) => self.ask_again(state),
             (State::Asking | State::AskingLast, _) => Action::AskDone,
             (State::Over, _) => Action::Finish(Batch::default()),
