@@ -2,7 +2,7 @@
 //!
 //! The test runs its own executable again as the worker, told by an environment variable.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -135,7 +135,9 @@ fn many_openers_of_a_file_that_is_not_there_yet_all_succeed() {
                 })
             })
             .collect();
-        openers.into_iter().for_each(|opener| opener.join().unwrap());
+        for opener in openers {
+            opener.join().unwrap();
+        }
     });
     assert_eq!(Store::open(&path).unwrap().list().unwrap().len(), 16);
 }
