@@ -20,4 +20,5 @@ pub mod signal;
 pub mod transcript;
 pub mod truncation;
 pub mod utf8;
+pub mod view;
 pub mod window;

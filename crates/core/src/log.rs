@@ -16,6 +16,7 @@
 mod archive;
 mod front;
 mod loss;
+mod marks;
 mod read;
 mod runs;
 mod tail;
@@ -28,8 +29,10 @@ pub use read::{Chunk, CursorBeyondEnd, StreamPart};
 
 use crate::limits;
 use crate::process::Stream;
+use crate::utf8::Measured;
 use front::Front;
 use loss::Loss;
+use marks::Marks;
 use tail::Tail;
 
 /// Bytes that move to the archive at a time, so that small output does not become as many small writes.
@@ -67,6 +70,7 @@ pub struct OutputLog<A> {
     front: Front<A>,
     tail: Tail,
     loss: Option<Box<Loss>>,
+    marks: Marks,
     stream_totals: [u64; 2],
     is_closed: bool,
 }
@@ -75,7 +79,15 @@ impl<A: Archive> OutputLog<A> {
     /// An empty transcript.
     pub fn new(limits: Limits, archive: A) -> Self {
         let limits = Limits { tail_bytes: limits.tail_bytes.max(1), runs_max: limits.runs_max.max(1), ..limits };
-        Self { limits, front: Front::new(archive), tail: Tail::default(), loss: None, stream_totals: [0; 2], is_closed: false }
+        Self {
+            limits,
+            front: Front::new(archive),
+            tail: Tail::default(),
+            loss: None,
+            marks: Marks::default(),
+            stream_totals: [0; 2],
+            is_closed: false,
+        }
     }
 
     /// Appends output. Takes at most the memory of its limits, whatever comes, and loses the oldest bytes of the tail if it must.
@@ -130,6 +142,24 @@ impl<A: Archive> OutputLog<A> {
         self.loss.as_ref().map(|loss| loss.of(stream)).unwrap_or_default()
     }
 
+    /// Remembers a cursor that a reader was given, so that [`OutputLog::missed_text`] stays exact for it whatever is lost.
+    pub fn mark(&mut self, cursor: u64) {
+        if cursor > self.front.end() && cursor >= self.tail.start {
+            self.marks.add(cursor, self.front.end());
+        }
+    }
+
+    /// Size of the text that a reader at `cursor` can no longer get before the tail begins. Exact for the front's end and before,
+    /// and for cursors noted by [`OutputLog::mark`] not long ago; for others each byte counts as a character and lines are not known.
+    pub fn missed_text(&self, cursor: u64) -> Measured {
+        let gap = self.gap();
+        if cursor <= gap.start {
+            return self.lost(None).text;
+        }
+        let missed = gap.end.saturating_sub(cursor);
+        self.marks.lost_since(cursor).unwrap_or(Measured { bytes: missed, ..Measured::default() })
+    }
+
     /// Makes room for `need` bytes in the tail, which holds at least as many.
     fn evict(&mut self, need: usize) {
         let mut left = need;
@@ -161,12 +191,14 @@ impl<A: Archive> OutputLog<A> {
         let end = start + count as u64;
         let mut at = start;
         for run in self.tail.runs.from(start) {
-            let run_end = run.end.min(end);
-            let len = usize::try_from(run_end - at).unwrap_or(count);
-            for piece in self.tail.slices(at, len) {
-                loss.add(run.stream, piece);
+            while at < run.end.min(end) {
+                let mark = self.marks.next(at).unwrap_or(u64::MAX);
+                let piece_end = run.end.min(end).min(mark);
+                let len = usize::try_from(piece_end - at).unwrap_or(count);
+                let measured = loss.add(run.stream, self.tail.slices(at, len));
+                self.marks.count(at, &measured);
+                at = piece_end;
             }
-            at = run_end;
             if at == end {
                 break;
             }

@@ -102,7 +102,7 @@ fn cut_whole(text: &str, budget_tokens: i64, with_header: bool) -> (Cow<'_, str>
         return (Cow::Borrowed(text), None);
     }
     let ends = Ends { bytes, head: text, tail: text };
-    let cut = ends.cut(budget_bytes, with_header.then_some(|| lines::count(text)));
+    let (cut, _) = ends.cut(budget_bytes, with_header.then_some(|| lines::count(text)));
     (Cow::Owned(cut), Some(tokens_of_bytes(bytes)))
 }
 
@@ -117,10 +117,11 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// The text cut to `budget_bytes`. `lines` counts the lines of the whole for the header; without it there is none.
-    fn cut(&self, budget_bytes: u64, lines: Option<impl FnOnce() -> u64>) -> String {
+    /// The text cut to `budget_bytes`, and what of the whole it shows. `lines` counts the lines of the whole for the header;
+    /// without it there is none.
+    fn cut(&self, budget_bytes: u64, lines: Option<impl FnOnce() -> u64>) -> (String, Shown) {
         if budget_bytes == 0 {
-            return String::new();
+            return Default::default();
         }
         // The final number is not known before the split, so room is made for the largest it can be.
         let mut text = String::new();
@@ -128,7 +129,7 @@ impl Ends<'_> {
         let room = budget_bytes.checked_sub(reserved.len() as u64);
         let Some(mut content_bytes) = room else {
             text.push_str(beginning(&reserved, budget_bytes));
-            return text;
+            return (text, Shown::default());
         };
         if let Some(count) = lines.filter(|_| content_bytes >= HEADER_BYTES_MIN as u64) {
             let header = header(count());
@@ -143,8 +144,17 @@ impl Ends<'_> {
         text.push_str(head);
         text.push_str(&marker(Unit::Tokens, tokens_of_bytes(removed)));
         text.push_str(tail);
-        text
+        (text, Shown { head_bytes: head.len() as u64, tail_bytes: tail.len() as u64 })
     }
+}
+
+/// How much of the beginning and of the end of a text its truncation shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shown {
+    /// Bytes of the beginning.
+    pub head_bytes: u64,
+    /// Bytes of the end.
+    pub tail_bytes: u64,
 }
 
 fn header(lines: u64) -> String {

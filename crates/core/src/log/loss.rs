@@ -31,16 +31,20 @@ impl Loss {
         Self { pending: pending.map(Measure::with_pending), ..Self::default() }
     }
 
-    pub(super) fn add(&mut self, stream: Stream, bytes: &[u8]) {
-        let index = slot(stream);
-        // Both streams add to one text, so each piece is measured on its own and then appended to either sum.
-        let mut piece = Measure::with_pending(self.pending[index].pending());
-        piece.push(bytes);
-        let measured = piece.measured();
-        self.bytes[index] += bytes.len() as u64;
-        self.text[index].append(&measured);
+    /// Counts the next lost bytes, given in pieces, and answers the size of their text.
+    pub(super) fn add(&mut self, stream: Stream, pieces: [&[u8]; 2]) -> Measured {
+        let slot = slot(stream);
+        // Both streams add to one text, so what is new is measured on its own and then appended to either sum.
+        let mut new = Measure::with_pending(self.pending[slot].pending());
+        for piece in pieces {
+            new.push(piece);
+            self.bytes[slot] += piece.len() as u64;
+        }
+        let measured = new.measured();
+        self.text[slot].append(&measured);
         self.merged.append(&measured);
-        self.pending[index] = piece;
+        self.pending[slot] = new;
+        measured
     }
 
     /// Bytes of `stream` at the end of the gap that wait for the first byte behind it.

@@ -1,7 +1,7 @@
 //! Reading a transcript: raw bytes with their streams, one stream alone, and where decoding stands at an offset.
 
 use super::runs::{Run, Runs};
-use super::{Archive, OutputLog};
+use super::{Archive, OutputLog, slot};
 use crate::process::Stream;
 use crate::utf8::{Decoder, PENDING_BYTES_MAX};
 
@@ -153,12 +153,10 @@ impl<A: Archive> OutputLog<A> {
         if self.is_closed {
             return total;
         }
-        let end = self.before_unfinished(total);
-        let is_unfinished = |stream| !self.decoder_at(stream, total).pending().is_empty();
-        if end == total && total > self.oldest_before_end() && (is_unfinished(Stream::Stdout) || is_unfinished(Stream::Stderr)) {
-            return self.before_unfinished(total - 1);
+        match self.before_unfinished(total) {
+            (end, true) if end == total => self.before_unfinished(total.saturating_sub(1).max(self.kept_from())).0,
+            (end, _) => end,
         }
-        end
     }
 
     /// A decoder of `stream` that stands at `offset`, with what the bytes before it left unfinished.
@@ -197,17 +195,21 @@ impl<A: Archive> OutputLog<A> {
         history.decoder()
     }
 
-    /// Moves `end` in front of what is unfinished there, stream after stream.
-    fn before_unfinished(&self, end: u64) -> u64 {
-        let mut end = end;
-        while let Some((run, start)) = self.run_before(end) {
-            let pending = self.decoder_at(run.stream, end).pending().len() as u64;
-            if pending == 0 {
+    /// Moves `end` in front of the unfinished characters that it stands behind, and answers whether any stream has one.
+    fn before_unfinished(&self, end: u64) -> (u64, bool) {
+        let mut left = [Stream::Stdout, Stream::Stderr].map(|stream| self.decoder_at(stream, end).pending().len() as u64);
+        let has_unfinished = left != [0, 0];
+        let mut before = end;
+        while let Some((run, start)) = self.run_before(before) {
+            let left = &mut left[slot(run.stream)];
+            let step = (*left).min(before - start);
+            if step == 0 {
                 break;
             }
-            end -= pending.min(end - start);
+            before -= step;
+            *left -= step;
         }
-        end
+        (before, has_unfinished)
     }
 
     fn run_before(&self, end: u64) -> Option<(Run, u64)> {
@@ -217,8 +219,8 @@ impl<A: Archive> OutputLog<A> {
         (self.loss.is_none() && end > 0).then(|| self.front.runs.back_from(end, 0).next()).flatten()
     }
 
-    /// The offset that a view's end cannot go below.
-    fn oldest_before_end(&self) -> u64 {
+    /// The offset from which on everything is kept.
+    fn kept_from(&self) -> u64 {
         if self.loss.is_some() { self.tail.start } else { 0 }
     }
 

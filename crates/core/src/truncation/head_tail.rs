@@ -3,7 +3,7 @@
 //! Whatever comes, a budget can show only so much of the beginning and of the end. Both are kept, the middle is counted and let
 //! go, and at the end the answer is the one that [`super::truncate`] would give for the whole.
 
-use super::{Ends, bytes_of_tokens, saturating_len, split_budget, tokens_of_bytes};
+use super::{Ends, Shown, bytes_of_tokens, saturating_len, split_budget, tokens_of_bytes};
 use crate::utf8::Measured;
 
 /// Bytes of one character. A kept end is that much longer than what is shown of it, because it starts at a whole character.
@@ -82,15 +82,21 @@ impl HeadTail {
     }
 
     /// The truncated text.
-    pub fn finish(mut self) -> Truncated {
+    pub fn finish(self) -> Truncated {
+        self.finish_with_shown().0
+    }
+
+    /// The truncated text, and how much of the whole it shows.
+    pub fn finish_with_shown(mut self) -> (Truncated, Shown) {
         let bytes = self.total.bytes;
         if bytes <= self.budget_bytes && !self.has_gap {
             self.head.push_str(&self.tail);
-            return Truncated { text: self.head, original_tokens: None, total: self.total };
+            let shown = Shown { head_bytes: bytes, tail_bytes: 0 };
+            return (Truncated { text: self.head, original_tokens: None, total: self.total }, shown);
         }
         let ends = Ends { bytes, head: &self.head, tail: &self.tail };
-        let text = ends.cut(self.budget_bytes, Some(|| self.total.lines.lines()));
-        Truncated { text, original_tokens: Some(tokens_of_bytes(bytes)), total: self.total }
+        let (text, shown) = ends.cut(self.budget_bytes, Some(|| self.total.lines.lines()));
+        (Truncated { text, original_tokens: Some(tokens_of_bytes(bytes)), total: self.total }, shown)
     }
 
     /// Takes what the beginning has room for. Answers the rest.

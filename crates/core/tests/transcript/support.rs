@@ -8,28 +8,28 @@ use proptest::prelude::*;
 /// Pieces of characters and of line ends, so that every cut of either is met.
 const BYTES: &[u8] = &[b'a', b'b', b'\n', b'\r', 0xC3, 0xA9, 0xE2, 0x82, 0xAC, 0xF0, 0x9F, 0x98, 0x80, 0xFF];
 
-pub fn stream() -> impl Strategy<Value = Stream> {
+pub(crate) fn stream() -> impl Strategy<Value = Stream> {
     prop_oneof![3 => Just(Stream::Stdout), 1 => Just(Stream::Stderr)]
 }
 
-pub fn output(pushes: usize) -> impl Strategy<Value = Vec<(Stream, Vec<u8>)>> {
+pub(crate) fn output(pushes: usize) -> impl Strategy<Value = Vec<(Stream, Vec<u8>)>> {
     let ragged = prop::collection::vec(prop::sample::select(BYTES), 0..12);
     let whole = prop::collection::vec(prop::sample::select(vec!["é", "€", "😀", "x", "\r\n", "\n"]), 0..6)
         .prop_map(|text| text.concat().into_bytes());
     prop::collection::vec((stream(), prop_oneof![ragged, whole]), 0..pushes)
 }
 
-pub fn limits() -> impl Strategy<Value = Limits> {
+pub(crate) fn limits() -> impl Strategy<Value = Limits> {
     (0..20_usize, 1..24_usize, prop_oneof![Just(0), 0..30_u64, Just(10_000)], prop_oneof![1..6_usize, Just(1_000)])
         .prop_map(|(head_bytes, tail_bytes, archive_bytes, runs_max)| Limits { head_bytes, tail_bytes, archive_bytes, runs_max })
 }
 
 /// Takes only so much, like a full disk, and may then fail to give it back.
 #[derive(Debug, Clone, Default)]
-pub struct FullDisk {
-    pub kept: MemoryArchive,
-    pub room: usize,
-    pub is_unreadable: bool,
+pub(crate) struct FullDisk {
+    pub(crate) kept: MemoryArchive,
+    pub(crate) room: usize,
+    pub(crate) is_unreadable: bool,
 }
 
 impl Archive for FullDisk {
@@ -46,14 +46,14 @@ impl Archive for FullDisk {
 
 /// Everything that was printed, byte by byte, and the text that each byte completed.
 #[derive(Debug, Clone, Default)]
-pub struct Model {
-    pub bytes: Vec<(Stream, u8)>,
-    pub texts: Vec<String>,
+pub(crate) struct Model {
+    pub(crate) bytes: Vec<(Stream, u8)>,
+    pub(crate) texts: Vec<String>,
     decoders: [Decoder; 2],
 }
 
 impl Model {
-    pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8]) {
         for byte in bytes {
             let mut text = String::new();
             self.decoders[usize::from(stream == Stream::Stderr)].decode(&[*byte], &mut text);
@@ -62,31 +62,31 @@ impl Model {
         }
     }
 
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    pub fn raw(&self, range: std::ops::Range<u64>) -> Vec<u8> {
-        self.bytes[at(range.start)..at(range.end)].iter().map(|(_, byte)| *byte).collect()
+    pub(crate) fn raw(&self, range: std::ops::Range<u64>) -> Vec<u8> {
+        self.bytes[index_of(range.start)..index_of(range.end)].iter().map(|(_, byte)| *byte).collect()
     }
 
-    pub fn raw_of(&self, stream: Stream, range: std::ops::Range<u64>) -> Vec<u8> {
-        self.bytes[at(range.start)..at(range.end)].iter().filter(|(of, _)| *of == stream).map(|(_, byte)| *byte).collect()
+    pub(crate) fn raw_of(&self, stream: Stream, range: std::ops::Range<u64>) -> Vec<u8> {
+        self.bytes[index_of(range.start)..index_of(range.end)].iter().filter(|(of, _)| *of == stream).map(|(_, byte)| *byte).collect()
     }
 
     /// The text of a range: what its bytes completed.
-    pub fn text(&self, range: std::ops::Range<u64>) -> String {
-        self.texts[at(range.start)..at(range.end)].concat()
+    pub(crate) fn text(&self, range: std::ops::Range<u64>) -> String {
+        self.texts[index_of(range.start)..index_of(range.end)].concat()
     }
 
     /// What the streams leave unfinished.
-    pub fn ending(&self) -> String {
+    pub(crate) fn ending(&self) -> String {
         let mut text = String::new();
         self.decoders.clone().iter_mut().for_each(|decoder| decoder.finish(&mut text));
         text
     }
 }
 
-pub fn at(offset: u64) -> usize {
+pub(crate) fn index_of(offset: u64) -> usize {
     usize::try_from(offset).unwrap()
 }

@@ -1,15 +1,11 @@
 //! The transcript against a model that keeps every byte: whatever is pushed, whatever the limits, offsets add up and what is lost
 //! is known exactly.
 
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod support;
-
+use crate::support::{FullDisk, Model, index_of, limits, output};
 use crannog_core::log::{Archive, Chunk, Limits, MemoryArchive, NoArchive, OutputLog};
 use crannog_core::process::Stream;
 use crannog_core::utf8::Measured;
 use proptest::prelude::*;
-use support::{FullDisk, Model, limits, output};
 
 const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
@@ -25,7 +21,7 @@ fn check_read<A: Archive>(log: &OutputLog<A>, model: &Model, from: u64, bytes_ma
         assert!(chunk.bytes().len() <= bytes_max && !chunk.bytes().is_empty());
         assert_eq!(chunk.bytes(), model.raw(chunk.offset()..chunk.end()));
         let streams: Vec<Stream> = chunk.pieces().flat_map(|(stream, piece)| vec![stream; piece.len()]).collect();
-        let range = support::at(chunk.offset())..support::at(chunk.end());
+        let range = index_of(chunk.offset())..index_of(chunk.end());
         assert_eq!(streams, model.bytes[range].iter().map(|(stream, _)| *stream).collect::<Vec<_>>());
         at = chunk.end();
     }
@@ -63,7 +59,7 @@ fn check_lost<A: Archive>(log: &OutputLog<A>, model: &Model) {
     for stream in STREAMS {
         let lost = log.lost(Some(stream));
         assert_eq!(lost.bytes, model.raw_of(stream, gap.clone()).len() as u64);
-        let range = support::at(gap.start)..support::at(gap.end);
+        let range = index_of(gap.start)..index_of(gap.end);
         let text: String = range.filter(|index| model.bytes[*index].0 == stream).map(|index| model.texts[index].as_str()).collect();
         assert_eq!(size(&lost.text), size(&Measured::of(&text)));
         assert_eq!(log.stream_total(stream), model.raw_of(stream, 0..model.total()).len() as u64);
@@ -71,7 +67,7 @@ fn check_lost<A: Archive>(log: &OutputLog<A>, model: &Model) {
 }
 
 fn runs_in(model: &Model, range: std::ops::Range<u64>) -> usize {
-    let kept = &model.bytes[support::at(range.start)..support::at(range.end)];
+    let kept = &model.bytes[index_of(range.start)..index_of(range.end)];
     kept.chunk_by(|left, right| left.0 == right.0).count()
 }
 
@@ -94,7 +90,9 @@ proptest! {
         }
         for from in 0..=log.total() {
             check_read(&log, &model, from, bytes_max);
-            STREAMS.into_iter().for_each(|stream| check_read_stream(&log, &model, stream, from, bytes_max));
+            for stream in STREAMS {
+                check_read_stream(&log, &model, stream, from, bytes_max);
+            }
         }
     }
 
@@ -117,7 +115,7 @@ proptest! {
             log.push(stream, &bytes);
             model.push(stream, &bytes);
         }
-        let mut at = from.index(support::at(log.total()) + 1) as u64;
+        let mut at = from.index(index_of(log.total()) + 1) as u64;
         let mut chunk = Chunk::default();
         while at < log.total() {
             log.read(at, 5, &mut chunk).unwrap();
