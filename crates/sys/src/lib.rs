@@ -8,6 +8,9 @@
 //! matters which of many steps failed there is a typed error (`spawn::SpawnError`).
 
 pub mod async_fd;
+pub mod cgroup;
+pub mod pidfd;
+pub mod process_tree;
 pub mod reaper;
 pub mod spawn;
 pub mod terminal;
