@@ -116,6 +116,7 @@ impl GuestClient {
 
     /// Starts a process and collects its first window; without `collect` it answers at once. A request id is made up when there is none.
     pub async fn start(&self, mut spec: StartSpec, collect: Option<Collect>) -> Result<Update, WireError> {
+        convert::check_size(&spec)?;
         spec.request_id.get_or_insert_with(|| self.ids.next());
         let call = Call::new(Operation::StartProcess, Repeat::Always).waiting(window(collect.as_ref()));
         let request = proto::StartRequest { spec: Some(spec.into()), collect: collect.map(Into::into) };
@@ -125,6 +126,7 @@ impl GuestClient {
 
     /// Starts a process and streams its output until it ends. When the stream breaks it goes on where it was.
     pub async fn run(&self, mut run: RunSpec) -> Result<Events, WireError> {
+        convert::check_size(&run.spec)?;
         run.spec.request_id.get_or_insert_with(|| self.ids.next());
         Events::of_run(self.clone(), run).await
     }
@@ -132,6 +134,7 @@ impl GuestClient {
     /// Starts a process, waits for its end, and answers up to `bytes_max` bytes of each stream, their middle left out.
     /// `end_with_caller` ends the process's tree when this future is dropped before. No deadline but the process's own timeout.
     pub async fn gather(&self, mut spec: StartSpec, bytes_max: u64, end_with_caller: bool) -> Result<Gathered, WireError> {
+        convert::check_size(&spec)?;
         spec.request_id.get_or_insert_with(|| self.ids.next());
         events::gather(self, RunSpec { spec, gather_bytes_max: Some(bytes_max), end_with_caller }).await
     }
@@ -215,13 +218,7 @@ impl GuestClient {
     }
 
     /// Raw bytes of a transcript: of one stream, or of both in arrival order. At most [`limits::READ_REPLY_BYTES_MAX`] bytes are answered.
-    pub async fn read(
-        &self,
-        process: ProcessId,
-        from: u64,
-        bytes_max: usize,
-        stream: Option<Stream>,
-    ) -> Result<TranscriptPart, WireError> {
+    pub async fn read(&self, process: ProcessId, from: u64, bytes_max: usize, stream: Option<Stream>) -> Result<TranscriptPart, WireError> {
         let call = Call::new(Operation::ReadTranscript, Repeat::Always);
         let stream = stream.map_or(proto::Stream::Unspecified, proto::Stream::from).into();
         let bytes_max = u64::try_from(bytes_max).unwrap_or(u64::MAX);

@@ -15,7 +15,7 @@ use crannog_core::error::ErrorCode;
 use crannog_core::limits;
 
 pub(crate) use process::{signal, signal_number, write_request, write_spec};
-pub(crate) use start::environment;
+pub(crate) use start::{check_size, environment};
 pub(crate) use transcript::stream_choice;
 
 /// Bytes of a request or write id. A guest remembers them, so they are short.
@@ -50,7 +50,10 @@ pub enum ConvertError {
         limit: usize,
     },
     /// Arguments and environment together are too large.
-    #[error("arguments and environment have {bytes} bytes together; at most {} are taken: pass large data by a file or by input", limits::ARGUMENT_BYTES_MAX)]
+    #[error(
+        "arguments and environment have {bytes} bytes together; at most {} are taken: pass large data by a file or by input",
+        limits::ARGUMENT_BYTES_MAX
+    )]
     ArgumentsTooLarge {
         /// How many.
         bytes: usize,

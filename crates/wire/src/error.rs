@@ -104,7 +104,9 @@ pub enum WireError {
         source: ConvertError,
     },
     /// The guest speaks another generation of the protocol.
-    #[error("the sandbox's guest speaks protocol generation {theirs}, this client {GENERATION}; create the sandbox anew or use the client it was made with")]
+    #[error(
+        "the sandbox's guest speaks protocol generation {theirs}, this client {GENERATION}; create the sandbox anew or use the client it was made with"
+    )]
     Generation {
         /// The guest's generation, 0 when it does not know the call.
         theirs: u32,

@@ -25,6 +25,5 @@ pub use error::{Failure, WireError};
 pub use message::{Hello, RunSpec, Tracking};
 pub use service::{EventStream, GuestService};
 
-
 /// The protocol generation this crate speaks.
 pub const GENERATION: u32 = 1;

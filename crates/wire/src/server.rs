@@ -39,11 +39,7 @@ pub struct ServeError(#[source] tonic::transport::Error);
 
 /// Serves `service` on every stream of `incoming` until `stop` completes. Then no stream is taken any more, and it returns when the calls
 /// that are under way have been answered: bound that wait outside.
-pub async fn serve<Service, Streams, Io>(
-    service: Arc<Service>,
-    incoming: Streams,
-    stop: impl Future<Output = ()>,
-) -> Result<(), ServeError>
+pub async fn serve<Service, Streams, Io>(service: Arc<Service>, incoming: Streams, stop: impl Future<Output = ()>) -> Result<(), ServeError>
 where
     Service: GuestService,
     Streams: Stream<Item = io::Result<Caller<Io>>>,

@@ -73,10 +73,7 @@ impl TryFrom<proto::StartSpec> for StartSpec {
     fn try_from(spec: proto::StartSpec) -> Result<Self, ConvertError> {
         let program = program(required("program", spec.program)?)?;
         let environment = environment(spec.environment)?;
-        let bytes = argument_bytes(&program, &environment);
-        if bytes > limits::ARGUMENT_BYTES_MAX {
-            return Err(ConvertError::ArgumentsTooLarge { bytes });
-        }
+        check_argument_bytes(&program, &environment)?;
         if let Some(cwd) = &spec.cwd {
             without_nul("cwd", cwd)?;
         }
@@ -156,12 +153,22 @@ fn without_nul(field: &'static str, bytes: &[u8]) -> Result<(), ConvertError> {
     Ok(())
 }
 
-/// What execve(2) counts: each string with its end and its pointer.
-fn argument_bytes(program: &Program, environment: &[(Vec<u8>, Vec<u8>)]) -> usize {
+/// Refuses a start that no message can carry, so that the caller learns why.
+pub(crate) fn check_size(spec: &StartSpec) -> Result<(), ConvertError> {
+    check_argument_bytes(&spec.program, &spec.environment)
+}
+
+/// Counts as execve(2) does: each string with its end and its pointer.
+fn check_argument_bytes(program: &Program, environment: &[(Vec<u8>, Vec<u8>)]) -> Result<(), ConvertError> {
     const OVERHEAD: usize = 1 + size_of::<usize>();
     let program: usize = match program {
         Program::Argv(arguments) => arguments.iter().map(|argument| argument.len() + OVERHEAD).sum(),
         Program::Shell(text) => text.len() + OVERHEAD,
     };
-    program + environment.iter().map(|(name, value)| name.len() + 1 + value.len() + OVERHEAD).sum::<usize>()
+    let variables = environment.iter().map(|(name, value)| name.len() + 1 + value.len() + OVERHEAD);
+    let bytes = program + variables.sum::<usize>();
+    if bytes > limits::ARGUMENT_BYTES_MAX {
+        return Err(ConvertError::ArgumentsTooLarge { bytes });
+    }
+    Ok(())
 }
