@@ -64,31 +64,38 @@ fn restore_dumpable(before: Option<DumpableBehavior>) {
 type Made = Result<c_int, ()>;
 
 fn clone_program(plan: &Plan<'_>, stack: &Stack, pidfd: &AtomicI32) -> Made {
-    let flags = SHARED_UNTIL_EXEC | libc::CLONE_PIDFD;
-    let argument = (&raw const *plan).cast_mut().cast::<c_void>();
-    let mut pid = Err(libc::ENOSYS);
-    if let Some(cgroup) = &plan.command.cgroup {
-        // SAFETY: `program` never returns. It gets the plan, which outlives the child's use of it because we sleep until its
-        // `execve` or end. The stack is unused by others, and the pidfd is stored to a valid place.
-        pid = unsafe { clone_into_cgroup(program, argument, stack, flags, pidfd.as_ptr(), cgroup.as_raw_fd()) };
-        if let Err(libc::EACCES | libc::EBADF | libc::EBUSY | libc::ENODEV | libc::EOPNOTSUPP) = pid {
-            child::report(&plan.report, SpawnStep::Cgroup, pid.err().unwrap_or_default());
-            return Err(());
-        }
-    }
-    // Not known to this kernel, or kept from us by a filter that can't look into its arguments.
-    if let Err(libc::ENOSYS | libc::EINVAL | libc::E2BIG | libc::EPERM) = pid {
-        plan.enters_cgroup.set(plan.command.cgroup.is_some());
-        // SAFETY: as above.
-        let result = unsafe { libc::clone(program, stack.top(), flags, argument, pidfd.as_ptr()) };
-        pid = if result < 0 { Err(child::errno()) } else { Ok(result) };
-    }
-    let pid = pid.map_err(|errno| child::report(&plan.report, SpawnStep::Clone, errno))?;
+    let pid = clone_in_place(plan, stack, pidfd).map_err(|(step, errno)| {
+        child::report(&plan.report, step, errno);
+        // The kernel stores the number early, and takes the descriptor back when a later part of the call fails.
+        pidfd.store(NO_PIDFD, Ordering::Relaxed);
+    })?;
     if reap_unstarted(pid) && plan.report.step.load(Ordering::Relaxed) == 0 {
         // Killed from outside before it could run the program or say anything.
         child::report(&plan.report, SpawnStep::Exec, libc::EINTR);
     }
     Ok(pid)
+}
+
+/// Makes the child in its cgroup if it has one and the kernel can, else where we are.
+fn clone_in_place(plan: &Plan<'_>, stack: &Stack, pidfd: &AtomicI32) -> Result<c_int, (SpawnStep, c_int)> {
+    let flags = SHARED_UNTIL_EXEC | libc::CLONE_PIDFD;
+    let argument = (&raw const *plan).cast_mut().cast::<c_void>();
+    if let Some(cgroup) = &plan.command.cgroup {
+        // SAFETY: `program` never returns. It gets the plan, which outlives the child's use of it because we sleep until its
+        // `execve` or end. The stack is unused by others, and the pidfd is stored to a valid place.
+        match unsafe { clone_into_cgroup(program, argument, stack, flags, pidfd.as_ptr(), cgroup.as_raw_fd()) } {
+            // Not known to this kernel, or kept from us by a filter that can't look into its arguments.
+            Err(libc::ENOSYS | libc::EINVAL | libc::E2BIG | libc::EPERM) => plan.enters_cgroup.set(true),
+            Err(errno @ (libc::EACCES | libc::EBADF | libc::EBUSY | libc::ENODEV | libc::ENOENT | libc::EOPNOTSUPP)) => {
+                return Err((SpawnStep::Cgroup, errno));
+            }
+            Err(errno) => return Err((SpawnStep::Clone, errno)),
+            Ok(pid) => return Ok(pid),
+        }
+    }
+    // SAFETY: as above.
+    let pid = unsafe { libc::clone(program, stack.top(), flags, argument, pidfd.as_ptr()) };
+    if pid < 0 { Err((SpawnStep::Clone, child::errno())) } else { Ok(pid) }
 }
 
 /// The child in the middle shares our table of descriptors as well, so that the pidfd of its own child is ours.
