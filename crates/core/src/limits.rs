@@ -55,6 +55,8 @@ pub const WRITE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const WRITES_WAITING_MAX: usize = 64;
 /// Finished writes remembered by id for each process, so that a retry is recognised.
 pub const WRITE_IDS_KEPT: usize = 256;
+/// Bytes of a write id or request id.
+pub const RETRY_ID_BYTES_MAX: usize = 128;
 /// Starts remembered by request id, so that a retry does not start twice.
 pub const REQUEST_IDS_KEPT: usize = 1_024;
 /// Bytes of a line that a terminal in line mode takes; the kernel drops the rest (termios(3), `N_TTY_BUF_SIZE`).

@@ -47,6 +47,8 @@ impl Signal {
     pub const INT: Self = Self(2);
     /// Kill; cannot be caught.
     pub const KILL: Self = Self(9);
+    /// Lets a stopped process go on.
+    pub const CONT: Self = Self(18);
     /// Polite end.
     pub const TERM: Self = Self(15);
 

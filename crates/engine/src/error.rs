@@ -94,7 +94,7 @@ pub enum EngineError {
     #[error("the process could not be started: {step} failed")]
     Spawn {
         /// The step.
-        step: &'static str,
+        step: String,
         /// What the kernel said.
         #[source]
         source: io::Error,
@@ -202,7 +202,8 @@ impl EngineError {
             Self::WorkingDirectory { directory, .. } => vec![("directory", directory.clone())],
             Self::UserUnavailable { user, .. } => vec![("user", user.clone())],
             Self::ArgumentsTooLarge { bytes, .. } => vec![("bytes", bytes.to_string())],
-            Self::Spawn { step, .. } | Self::Setup { step, .. } => vec![("step", (*step).to_owned())],
+            Self::Spawn { step, .. } => vec![("step", step.clone())],
+            Self::Setup { step, .. } => vec![("step", (*step).to_owned())],
             Self::InvalidArgument { name, .. } => vec![("argument", (*name).to_owned())],
             Self::OffsetBeyondEnd { process, offset, total } => {
                 vec![("process", process.to_string()), ("offset", offset.to_string()), ("total", total.to_string())]

@@ -10,10 +10,32 @@
 
 #![forbid(unsafe_code)]
 
+mod collecting;
 mod config;
+mod connection;
+mod drain;
 mod engine;
+mod environment;
 mod error;
+mod evidence;
 mod follow;
+mod hold;
+mod host;
+mod input;
+mod kill;
+mod launch;
+mod process;
+mod random;
+mod reader;
+mod reaper;
+mod shutdown;
+mod signalling;
+mod spill;
+mod table;
+mod timeout;
+mod transcript;
+mod tree;
+mod users;
 
 pub use config::{EngineConfig, Tracking};
 pub use engine::Engine;

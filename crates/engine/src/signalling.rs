@@ -1,0 +1,57 @@
+//! Signals to a part of a tree: the foreground group, the group a process was started in, or all of it.
+
+use std::collections::HashSet;
+use std::io;
+
+use crannog_core::process::Stream;
+use crannog_core::signal::{Signal, Target};
+use crannog_sys::process_tree;
+
+use crate::engine::Shared;
+use crate::error::EngineError;
+use crate::process::{Leader, Process};
+
+/// Looks at the process table for one signal to a group: the second finds who was born during the first.
+const LOOKS: usize = 2;
+
+/// Sends a signal.
+pub(crate) fn signal(_engine: &Shared, process: &Process, target: Target, signal: Signal) -> Result<(), EngineError> {
+    let leader = match &process.state().leader {
+        Leader::Running { pid } => Some(*pid),
+        Leader::Reaped => None,
+    };
+    let ended = || EngineError::ProcessEnded { process: process.id, end: process.end() };
+    let reached = match (target, leader) {
+        (Target::Tree, _) => process.tree.send(signal),
+        // What an ended process left in its group may be signalled as a tree; the group's number is nobody's to trust any more.
+        (Target::Foreground | Target::Group, None) => return Err(ended()),
+        (Target::Group, Some(leader)) => {
+            group(leader, leader, signal).map_err(|source| EngineError::Signal { process: process.id, source })?
+        }
+        (Target::Foreground, Some(leader)) => {
+            let group_number = foreground(process).unwrap_or(leader);
+            group(leader, group_number, signal).map_err(|source| EngineError::Signal { process: process.id, source })?
+        }
+    };
+    if reached == 0 { Err(ended()) } else { Ok(()) }
+}
+
+/// The terminal's foreground group; none without a terminal or before the process took it.
+pub(crate) fn foreground(process: &Process) -> Option<u32> {
+    let output = process.outputs.get(Stream::Stdout)?;
+    output.terminal()?.foreground_group().ok().flatten()
+}
+
+/// Signals a group of the leader's session. The leader was not reaped, so the session's number is its own.
+fn group(leader: u32, group: u32, signal: Signal) -> io::Result<usize> {
+    let mut reached = HashSet::new();
+    for _ in 0..LOOKS {
+        let table = process_tree::snapshot()?;
+        for member in table.iter().filter(|member| member.group == group && member.session == leader && member.is_alive()) {
+            if !reached.contains(&member.identity()) && member.identity().signal(signal.number())? {
+                reached.insert(member.identity());
+            }
+        }
+    }
+    Ok(reached.len())
+}
