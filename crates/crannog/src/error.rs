@@ -154,6 +154,10 @@ impl Error {
         Self::new(operation, Kind::ProcessNotFound { process })
     }
 
+    pub(crate) fn interrupted(source: tokio::task::JoinError) -> Self {
+        Self::new(Operation::Exec, Kind::Interrupted { source })
+    }
+
     pub(crate) fn randomness(operation: Operation, source: getrandom::Error) -> Self {
         Self::new(operation, Kind::Randomness { source })
     }

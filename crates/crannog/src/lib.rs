@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod command;
+pub mod compat;
 mod create;
 mod error;
 mod exec;

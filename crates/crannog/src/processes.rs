@@ -150,17 +150,7 @@ impl Sandbox {
         input: impl Into<Input>,
         collect: impl Into<Collect>,
     ) -> Result<Update, Error> {
-        self.write_pause_collect(process, input.into(), Duration::ZERO, collect.into()).await
-    }
-
-    pub(crate) async fn write_pause_collect(
-        &self,
-        process: ProcessId,
-        input: Input,
-        pause: Duration,
-        collect: Collect,
-    ) -> Result<Update, Error> {
-        let answer = self.guest().write(process, input.into_spec(), pause, Some(collect)).await;
+        let answer = self.guest().write(process, input.into().into_spec(), Duration::ZERO, Some(collect.into())).await;
         self.settle(Operation::WriteProcess, answer).await
     }
 
