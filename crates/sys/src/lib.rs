@@ -9,7 +9,11 @@
 
 pub mod async_fd;
 pub mod cgroup;
+pub mod evidence;
+pub mod own_process;
 pub mod pidfd;
+pub mod pipe;
+pub mod process_group;
 pub mod process_tree;
 pub mod reaper;
 pub mod spawn;
