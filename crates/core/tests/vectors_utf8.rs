@@ -53,7 +53,9 @@ fn carry_of_every_longer_string_over_the_class_alphabet() {
         for second in &alphabet {
             for third in &alphabet {
                 of_three.update([carry(&[*first, *second, *third])]);
-                alphabet.iter().for_each(|fourth| of_four.update([carry(&[*first, *second, *third, *fourth])]));
+                for fourth in &alphabet {
+                    of_four.update([carry(&[*first, *second, *third, *fourth])]);
+                }
             }
         }
     }
