@@ -10,11 +10,14 @@
 pub mod async_fd;
 pub mod cgroup;
 pub mod evidence;
+pub mod local_socket;
 pub mod own_process;
 pub mod pidfd;
 pub mod pipe;
 pub mod process_group;
 pub mod process_tree;
 pub mod reaper;
+pub mod self_protection;
 pub mod spawn;
 pub mod terminal;
+pub mod users;

@@ -1,0 +1,102 @@
+//! What a process does to itself before it serves: hide its memory, survive the signals meant for others, get room for
+//! descriptors, and let go of what it inherited.
+
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::RawFd;
+
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, Signal, getrlimit, set_dumpable_behavior, set_parent_process_death_signal, setrlimit,
+};
+
+/// Other processes of the same user can no longer read our memory, descriptors or environment, nor trace us; we leave no core.
+///
+/// Running a program undoes it. See `PR_SET_DUMPABLE`(2const).
+pub fn set_not_dumpable() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+}
+
+/// Sends us this signal (1 to 31) when the *thread* that started us ends. See `PR_SET_PDEATHSIG`(2const).
+///
+/// A parent that has ended before the call is not noticed: compare the parent's pid afterwards.
+pub fn set_parent_death_signal(signal: i32) -> io::Result<()> {
+    let signal = Signal::from_named_raw(signal).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
+    Ok(set_parent_process_death_signal(Some(signal))?)
+}
+
+/// Ignores a signal in this process. Programs that [`crate::spawn::spawn`] starts don't inherit it.
+///
+/// # Errors
+///
+/// `EINVAL` for KILL, STOP and numbers that are no signal.
+pub fn ignore_signal(signal: i32) -> io::Result<()> {
+    set_disposition(signal, libc::SIG_IGN)
+}
+
+/// Gives a signal its default disposition back.
+///
+/// # Errors
+///
+/// As for [`ignore_signal`].
+pub fn reset_signal(signal: i32) -> io::Result<()> {
+    set_disposition(signal, libc::SIG_DFL)
+}
+
+fn set_disposition(signal: i32, disposition: libc::sighandler_t) -> io::Result<()> {
+    // SAFETY: the disposition is one of the two that name no function, so no code of ours can be run by it.
+    let result = unsafe { libc::signal(signal, disposition) };
+    if result == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Raises the soft limit on open descriptors to the hard one, and says what it is now (`u64::MAX`: unlimited).
+pub fn raise_descriptor_limit() -> io::Result<u64> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
+    }
+    Ok(limit.maximum.unwrap_or(u64::MAX))
+}
+
+/// Sets our own out-of-memory score, −1000 to 1000. Lowering it below where it was needs `CAP_SYS_RESOURCE`.
+pub fn set_oom_score(score: i32) -> io::Result<()> {
+    std::fs::write("/proc/self/oom_score_adj", score.to_string())
+}
+
+/// Marks every descriptor above 2 close-on-exec, except those in `kept`.
+///
+/// Nothing is closed, because somewhere in the process the number may be in use; but no program started from here can
+/// get what a careless parent left open in us.
+pub fn mark_inherited_close_on_exec(kept: &[RawFd]) -> io::Result<()> {
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let Some(fd) = entry?.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok()) else { continue };
+        if fd > 2 && !kept.contains(&fd) {
+            // SAFETY: sets a flag on a number; one that is closed meanwhile fails harmlessly.
+            unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+    Ok(())
+}
+
+/// Takes a descriptor that was inherited at a known number, and makes it close-on-exec.
+///
+/// To be called once for each number, at the start of the program, before anything else can have opened one.
+///
+/// # Errors
+///
+/// `EBADF` if nothing is open there, `EINVAL` for 0, 1 and 2, which belong to `std`.
+pub fn take_inherited(fd: RawFd) -> io::Result<std::os::fd::OwnedFd> {
+    if fd <= 2 {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    // SAFETY: duplicating a number has no effect on whoever owns it, and the result is ours alone.
+    let duplicate = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
+    if duplicate < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just made; nobody else knows it.
+    let owned = unsafe { <std::os::fd::OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(duplicate) };
+    // SAFETY: the inherited number is in use by nobody in this program, as the caller promises by the time of the call.
+    unsafe { libc::close(fd) };
+    Ok(owned)
+}
