@@ -1,6 +1,13 @@
 //! How long a collect waits, and what it shows.
 
+mod matching;
+mod until;
+mod wait;
+
 use std::time::Duration;
+
+pub use until::UntilError;
+pub use wait::{CollectError, Decision, Observation, Wait};
 
 /// A condition that ends a collect before its window does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +16,8 @@ pub enum Until {
     Exit,
     /// The decoded output since the cursor contains this text.
     Text(String),
-    /// The decoded output since the cursor matches this regular expression (multi-line mode; linear time).
+    /// The decoded output since the cursor matches this regular expression. `^` and `$` match at lines, ended by LF or CR LF; `$`
+    /// also matches at the end of what has come so far. Searching takes linear time.
     Regex(String),
     /// There was output, and then none for this long.
     Silent(Duration),

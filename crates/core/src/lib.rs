@@ -9,6 +9,7 @@ pub mod collect;
 pub mod compat;
 pub mod end;
 pub mod error;
+pub mod escape;
 pub mod eviction;
 pub mod id;
 pub mod ids;

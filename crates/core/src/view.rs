@@ -7,6 +7,9 @@
 //! A view is built in steps, so that a long window does not hold up the other processes, in memory that depends on the budget alone.
 
 mod coverage;
+mod text;
+
+pub use text::TextReader;
 
 use crate::limits;
 use crate::log::{Archive, Chunk, CursorBeyondEnd, OutputLog};

@@ -5,7 +5,7 @@ use crannog_core::log::{Limits, MemoryArchive, OutputLog};
 use crannog_core::process::Stream;
 use crannog_core::truncation::{HeadTail, Shown, truncate};
 use crannog_core::utf8::Measured;
-use crannog_core::view::{View, ViewBuilder};
+use crannog_core::view::{TextReader, View, ViewBuilder};
 use proptest::prelude::*;
 
 /// Every budget is far below the largest allowed, so none stands for all of these outputs.
@@ -98,6 +98,22 @@ proptest! {
         }
         prop_assert_eq!(cursor, log.total());
         prop_assert_eq!(joined, model.text(0..model.total()) + &model.ending());
+    }
+
+    #[test]
+    fn a_text_reader_gives_the_text_behind_its_cursor(output in output(30), cursor in any::<prop::sample::Index>(), bytes_max in 1..40_usize) {
+        let printed: usize = output.iter().map(|(_, bytes)| bytes.len()).sum();
+        let cursor = cursor.index(printed + 1) as u64;
+        let mut log = OutputLog::new(Limits { head_bytes: 40, tail_bytes: 30, archive_bytes: 10_000, runs_max: 1_000 }, MemoryArchive::default());
+        let (mut model, mut reader, mut text) = (Model::default(), TextReader::new(cursor), String::new());
+        for (stream, bytes) in output {
+            log.push(stream, &bytes);
+            model.push(stream, &bytes);
+            prop_assert_eq!(log.total() < cursor, reader.read(&log, bytes_max, &mut text).is_err());
+        }
+        log.close();
+        while reader.read(&log, bytes_max, &mut text).unwrap() {}
+        prop_assert_eq!(text, model.text(cursor..model.total()));
     }
 
     #[test]
