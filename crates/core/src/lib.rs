@@ -13,6 +13,7 @@ pub mod escape;
 pub mod eviction;
 pub mod id;
 pub mod ids;
+pub mod keys;
 pub mod limits;
 pub mod lines;
 pub mod log;

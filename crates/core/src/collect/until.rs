@@ -30,11 +30,9 @@ pub enum UntilError {
     },
 }
 
-impl FromStr for Until {
-    type Err = UntilError;
-
+impl Until {
     /// Reads the form that [`fmt::Display`] writes. Patterns are taken as they are, colons and all.
-    fn from_str(text: &str) -> Result<Self, UntilError> {
+    pub fn parse(text: &str) -> Result<Self, UntilError> {
         let unknown = || UntilError::UnknownCondition { text: text.to_owned() };
         match text.split_once(':') {
             None if text == "exit" => Ok(Self::Exit),
@@ -45,6 +43,14 @@ impl FromStr for Until {
             Some(("bytes", value)) => Ok(Self::Bytes(number("bytes", value, "bytes")?)),
             _ => Err(unknown()),
         }
+    }
+}
+
+impl FromStr for Until {
+    type Err = UntilError;
+
+    fn from_str(text: &str) -> Result<Self, UntilError> {
+        Self::parse(text)
     }
 }
 
