@@ -142,15 +142,15 @@ impl GuestClient {
     /// Waits for output, the end, or a condition. With a cursor it is tried again when the answer is lost; without one only when it
     /// was not sent, because the guest's own cursor moves with each answer.
     pub async fn collect(&self, process: ProcessId, collect: Collect) -> Result<Update, WireError> {
-        let repeat = if collect.cursor.is_some() { Repeat::Always } else { Repeat::UnlessSent };
-        let call = Call::new(Operation::Collect, repeat).waiting(window(Some(&collect)));
+        let call = Call::new(Operation::Collect, repeat_of(Some(&collect))).waiting(window(Some(&collect)));
         let request = proto::CollectRequest { process: process.0, collect: Some(collect.into()) };
         let reply = self.call(call, request, async |stub, request| stub.collect(request).await).await?;
         call.understood(reply.try_into())
     }
 
-    /// Writes to a process, pauses, then collects; without `collect` it answers as soon as the bytes are accepted. A write id is made up
-    /// when there is none.
+    /// Writes to a process, pauses, then collects; without `collect` it answers as soon as the bytes are accepted, and the cursor is where
+    /// the transcript stood before the write. A write id is made up when there is none. With a collect that has no cursor it is tried
+    /// again only when it was not sent, as for [`GuestClient::collect`].
     pub async fn write(
         &self,
         process: ProcessId,
@@ -163,7 +163,7 @@ impl GuestClient {
         }
         write.write_id.get_or_insert_with(|| self.ids.next());
         let wait = write.patience.saturating_add(pause).saturating_add(window(collect.as_ref()));
-        let call = Call::new(Operation::WriteProcess, Repeat::Always).waiting(wait);
+        let call = Call::new(Operation::WriteProcess, repeat_of(collect.as_ref())).waiting(wait);
         let mut request = convert::write_request(process, write, pause);
         request.collect = collect.map(Into::into);
         let reply = self.call(call, request, async |stub, request| stub.write(request).await).await?;
@@ -242,6 +242,11 @@ impl fmt::Debug for GuestClient {
 
 fn window(collect: Option<&Collect>) -> Duration {
     collect.map_or(Duration::ZERO, |collect| collect.window)
+}
+
+/// A collect from the guest's own cursor is another collect when it is made again.
+fn repeat_of(collect: Option<&Collect>) -> Repeat {
+    if collect.is_some_and(|collect| collect.cursor.is_none()) { Repeat::UnlessSent } else { Repeat::Always }
 }
 
 /// Where a stream of events stands after `event` when it stood at `next`.

@@ -57,10 +57,7 @@ fn make(root: &Path) -> Result<Vec<Artefact>> {
         .compile_fds(compiler.file_descriptor_set())
         .context("generate code")?;
     let code = repository::text(&folder.0.join("crannog.guest.v1.rs"))?;
-    Ok(vec![
-        Artefact { path: root.join(CODE), text: code },
-        Artefact { path: root.join(SCHEMA), text: schema },
-    ])
+    Ok(vec![Artefact { path: root.join(CODE), text: code }, Artefact { path: root.join(SCHEMA), text: schema }])
 }
 
 /// A folder of this process's own that is removed at the end.

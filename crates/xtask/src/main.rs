@@ -1,5 +1,7 @@
 //! Chores of the repository: generated files and the rules that no compiler holds.
 
+#![forbid(unsafe_code)]
+
 mod generate;
 mod repository;
 mod schema;
@@ -23,13 +25,17 @@ enum Chore {
         check: bool,
     },
     /// Holds the rules of the repository against its files.
-    Tidy,
+    Tidy {
+        /// A text that must be nowhere in the repository: the name of a machine's folder or host, say.
+        #[arg(long, value_name = "TEXT")]
+        forbid: Vec<String>,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().chore {
         Chore::Generate { check: true } => generate::check(&repository::root()),
         Chore::Generate { check: false } => generate::write(&repository::root()),
-        Chore::Tidy => tidy::check(&repository::root()),
+        Chore::Tidy { forbid } => tidy::check(&repository::root(), &forbid),
     }
 }

@@ -7,11 +7,7 @@ use anyhow::{Context, Result};
 
 /// The root of the repository this program was built from.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(2)
-        .expect("this crate is two folders below the root")
-        .to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("this crate is two folders below the root").to_path_buf()
 }
 
 /// Every file below `folder` in a stable order, build output and hidden folders left out.

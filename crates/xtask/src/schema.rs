@@ -8,9 +8,11 @@ use serde_json::{Map, Value, json};
 
 /// Everything in `pool`, as JSON with sorted keys and a line for each field.
 pub(crate) fn describe(pool: &DescriptorPool) -> String {
-    let messages: Map<String, Value> = pool.all_messages().map(|message| (message.full_name().to_owned(), describe_message(&message))).collect();
+    let messages: Map<String, Value> =
+        pool.all_messages().map(|message| (message.full_name().to_owned(), describe_message(&message))).collect();
     let enums: Map<String, Value> = pool.all_enums().map(|one| (one.full_name().to_owned(), describe_enum(&one))).collect();
-    let services: Map<String, Value> = pool.services().map(|service| (service.full_name().to_owned(), describe_service(&service))).collect();
+    let services: Map<String, Value> =
+        pool.services().map(|service| (service.full_name().to_owned(), describe_service(&service))).collect();
     let whole = json!({ "messages": messages, "enums": enums, "services": services });
     let mut text = serde_json::to_string_pretty(&whole).expect("values with string keys always serialise");
     text.push('\n');
@@ -18,7 +20,8 @@ pub(crate) fn describe(pool: &DescriptorPool) -> String {
 }
 
 fn describe_message(message: &MessageDescriptor) -> Value {
-    let fields: Map<String, Value> = message.fields().map(|field| (field.name().to_owned(), Value::String(describe_field(&field)))).collect();
+    let fields: Map<String, Value> =
+        message.fields().map(|field| (field.name().to_owned(), Value::String(describe_field(&field)))).collect();
     Value::Object(fields)
 }
 

@@ -1,9 +1,31 @@
-//! Rules of the repository that no compiler holds.
+//! Rules of the repository that no compiler holds: which crate may use which, and how source files look.
+
+mod arrows;
+mod sources;
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
-pub(crate) fn check(_root: &Path) -> Result<()> {
-    Ok(())
+/// Fails with every place that breaks a rule. `forbidden` are texts that must be nowhere in it.
+pub(crate) fn check(root: &Path, forbidden: &[String]) -> Result<()> {
+    let mut problems = arrows::problems(root)?;
+    problems.extend(sources::problems(root, forbidden)?);
+    if problems.is_empty() {
+        return Ok(());
+    }
+    bail!("{} rules are broken:\n{}", problems.len(), problems.join("\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::repository;
+
+    #[test]
+    fn the_repository_keeps_its_rules() {
+        if let Err(error) = check(&repository::root(), &[]) {
+            panic!("{error}");
+        }
+    }
 }
