@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, Signal, getrlimit, set_dumpable_behavior, set_parent_process_death_signal, setrlimit,
@@ -80,23 +80,22 @@ pub fn mark_inherited_close_on_exec(kept: &[RawFd]) -> io::Result<()> {
 
 /// Takes a descriptor that was inherited at a known number, and makes it close-on-exec.
 ///
-/// To be called once for each number, at the start of the program, before anything else can have opened one.
-///
 /// # Errors
 ///
-/// `EBADF` if nothing is open there, `EINVAL` for 0, 1 and 2, which belong to `std`.
-pub fn take_inherited(fd: RawFd) -> io::Result<std::os::fd::OwnedFd> {
-    if fd <= 2 {
-        return Err(io::Error::from_raw_os_error(libc::EINVAL));
-    }
-    // SAFETY: duplicating a number has no effect on whoever owns it, and the result is ours alone.
-    let duplicate = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
-    if duplicate < 0 {
+/// `EBADF` if nothing is open there. `EINVAL` for 0, 1 and 2, which belong to `std`, and for one that is close-on-exec: it was
+/// opened here or taken already, since `execve` would have closed it.
+pub fn take_inherited(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: reads a flag of a number; one that is not open fails harmlessly.
+    let flags = unsafe { libc::fcntl(fd, libc::F_GETFD) };
+    if flags < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: just made; nobody else knows it.
-    let owned = unsafe { <std::os::fd::OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(duplicate) };
-    // SAFETY: the inherited number is in use by nobody in this program, as the caller promises by the time of the call.
-    unsafe { libc::close(fd) };
+    if fd <= 2 || flags & libc::FD_CLOEXEC != 0 {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    // SAFETY: the descriptor is open, and inherited: `std`, `rustix` and this crate open all of theirs close-on-exec. So nobody
+    // in this process owns it yet; the flag that is set next keeps it from being taken twice.
+    let owned = unsafe { OwnedFd::from_raw_fd(fd) };
+    rustix::io::fcntl_setfd(&owned, rustix::io::FdFlags::CLOEXEC)?;
     Ok(owned)
 }

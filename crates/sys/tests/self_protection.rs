@@ -56,6 +56,8 @@ fn descriptors_are_let_go() {
     let number = kept.into_raw_fd();
     let taken = take_inherited(number).unwrap();
     assert_eq!(fcntl_getfd(&taken).unwrap(), FdFlags::CLOEXEC);
+    assert_eq!(take_inherited(number).unwrap_err().raw_os_error(), Some(libc::EINVAL));
+    drop(taken);
     assert_eq!(take_inherited(number).unwrap_err().raw_os_error(), Some(libc::EBADF));
     assert_eq!(take_inherited(1).unwrap_err().raw_os_error(), Some(libc::EINVAL));
 }
