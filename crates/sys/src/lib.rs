@@ -17,7 +17,6 @@ pub mod pipe;
 pub mod process_group;
 pub mod process_tree;
 pub mod reaper;
-pub mod self_protection;
 pub mod spawn;
 pub mod terminal;
 pub mod users;

@@ -1,73 +1,101 @@
-//! What this process does to itself: descriptors that it was started with, defence against what runs beside it, room for descriptors.
+//! What a process does to itself before it serves: hide its memory, survive the signals meant for others, get room for
+//! descriptors, and let go of what it inherited.
 
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, Signal, getrlimit, set_dumpable_behavior, set_parent_process_death_signal, setrlimit,
+};
 
-/// The first descriptor that is nobody's standard input, output or error.
-const FIRST_FREE: RawFd = 3;
-
-/// A copy of a descriptor that this process was started with. The copy and the original are closed on exec from now on (fcntl(2)).
+/// Other processes of the same user can no longer read our memory, descriptors or environment, nor trace us; we leave no core.
 ///
-/// # Errors
-///
-/// `EBADF` when there is no such descriptor.
-pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: no memory is involved; the call copies whatever descriptor has this number, or fails.
-    let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, FIRST_FREE) };
-    if copy == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just made `copy`, so nobody else owns it.
-    let copy = unsafe { OwnedFd::from_raw_fd(copy) };
-    // SAFETY: no memory is involved; a flag is set on a descriptor that exists.
-    if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(copy)
-}
-
-/// Keeps other processes of the same user from tracing this one and from reading its memory and environment (`PR_SET_DUMPABLE`).
+/// Running a program undoes it. See `PR_SET_DUMPABLE`(2const).
 pub fn hide_from_peers() -> io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
-/// Raises the number of open files to what the hard limit allows (setrlimit(2)). Children inherit it unless they are told another.
-pub fn raise_open_files() -> io::Result<()> {
-    let limit = getrlimit(Resource::Nofile);
-    Ok(setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })?)
+/// Sends us this signal (1 to 31) when the *thread* that started us ends. See `PR_SET_PDEATHSIG`(2const).
+///
+/// A parent that has ended before the call is not noticed: compare the parent's pid afterwards.
+pub fn set_parent_death_signal(signal: i32) -> io::Result<()> {
+    let signal = Signal::from_named_raw(signal).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
+    Ok(set_parent_process_death_signal(Some(signal))?)
 }
 
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
+/// Ignores a signal in this process. Programs that [`crate::spawn::spawn`] starts don't inherit it.
+///
+/// # Errors
+///
+/// `EINVAL` for KILL, STOP and numbers that are no signal.
+pub fn ignore_signal(signal: i32) -> io::Result<()> {
+    set_disposition(signal, libc::SIG_IGN)
+}
 
-    use std::io::{Read as _, Write as _};
-    use std::os::fd::{AsRawFd as _, IntoRawFd as _};
-    use std::os::unix::net::UnixStream;
+/// Gives a signal its default disposition back.
+///
+/// # Errors
+///
+/// As for [`ignore_signal`].
+pub fn reset_signal(signal: i32) -> io::Result<()> {
+    set_disposition(signal, libc::SIG_DFL)
+}
 
-    use rustix::io::{FdFlags, fcntl_getfd};
+fn set_disposition(signal: i32, disposition: libc::sighandler_t) -> io::Result<()> {
+    // SAFETY: the disposition is one of the two that name no function, so no code of ours can be run by it.
+    let result = unsafe { libc::signal(signal, disposition) };
+    if result == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
 
-    use super::inherited;
-
-    #[test]
-    fn an_inherited_descriptor_is_the_same_file_and_closed_on_exec() {
-        let (near, mut far) = UnixStream::pair().unwrap();
-        let number = near.into_raw_fd();
-        let copy = inherited(number).unwrap();
-        assert_ne!(copy.as_raw_fd(), number);
-        assert!(fcntl_getfd(&copy).unwrap().contains(FdFlags::CLOEXEC));
-        far.write_all(b"x").unwrap();
-        let mut byte = [0];
-        UnixStream::from(copy).read_exact(&mut byte).unwrap();
-        assert_eq!(&byte, b"x");
+/// Raises the soft limit on open descriptors to the hard one, and says what it is now (`u64::MAX`: unlimited).
+pub fn raise_open_files() -> io::Result<u64> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
     }
+    Ok(limit.maximum.unwrap_or(u64::MAX))
+}
 
-    #[test]
-    fn a_number_without_a_descriptor_is_refused() {
-        assert_eq!(inherited(1_000_000).unwrap_err().raw_os_error(), Some(libc::EBADF));
+/// Sets our own out-of-memory score, −1000 to 1000. Lowering it below where it was needs `CAP_SYS_RESOURCE`.
+pub fn set_oom_score(score: i32) -> io::Result<()> {
+    std::fs::write("/proc/self/oom_score_adj", score.to_string())
+}
+
+/// Marks every descriptor above 2 close-on-exec, except those in `kept`.
+///
+/// Nothing is closed, because somewhere in the process the number may be in use; but no program started from here can
+/// get what a careless parent left open in us.
+pub fn mark_inherited_close_on_exec(kept: &[RawFd]) -> io::Result<()> {
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let Some(fd) = entry?.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok()) else { continue };
+        if fd > 2 && !kept.contains(&fd) {
+            // SAFETY: sets a flag on a number; one that is closed meanwhile fails harmlessly.
+            unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
     }
+    Ok(())
+}
+
+/// Takes a descriptor that was inherited at a known number, and makes it close-on-exec.
+///
+/// # Errors
+///
+/// `EBADF` if nothing is open there. `EINVAL` for 0, 1 and 2, which belong to `std`, and for one that is close-on-exec: it was
+/// opened here or taken already, since `execve` would have closed it.
+pub fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: reads a flag of a number; one that is not open fails harmlessly.
+    let flags = unsafe { libc::fcntl(fd, libc::F_GETFD) };
+    if flags < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if fd <= 2 || flags & libc::FD_CLOEXEC != 0 {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    // SAFETY: the descriptor is open, and inherited: `std`, `rustix` and this crate open all of theirs close-on-exec. So nobody
+    // in this process owns it yet; the flag that is set next keeps it from being taken twice.
+    let owned = unsafe { OwnedFd::from_raw_fd(fd) };
+    rustix::io::fcntl_setfd(&owned, rustix::io::FdFlags::CLOEXEC)?;
+    Ok(owned)
 }

@@ -65,7 +65,8 @@ pub struct Command {
     pub no_new_privs: bool,
     /// The signal that the child gets when the *thread* that started it ends. Not with `detached`.
     pub parent_death_signal: Option<i32>,
-    /// How readily the kernel kills it when memory is short, −1000 to 1000; see `proc_pid_oom_score_adj(5)`.
+    /// How readily the kernel kills it when memory is short, −1000 to 1000; see `proc_pid_oom_score_adj(5)`. A caller that is neither
+    /// root nor dumpable may not set it: until it runs its program the child counts as the caller.
     pub oom_score_adj: Option<i32>,
     /// Descriptors that the child has besides 0, 1 and 2, and their numbers there (3 or more).
     pub keep_fds: Vec<(OwnedFd, RawFd)>,

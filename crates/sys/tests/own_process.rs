@@ -7,9 +7,9 @@ mod support;
 use std::fs;
 use std::os::fd::{AsRawFd, IntoRawFd};
 
-use crannog_sys::self_protection::{
-    ignore_signal, mark_inherited_close_on_exec, raise_descriptor_limit, reset_signal, set_not_dumpable, set_oom_score,
-    set_parent_death_signal, take_inherited,
+use crannog_sys::own_process::{
+    hide_from_peers, ignore_signal, inherited, mark_inherited_close_on_exec, raise_open_files, reset_signal, set_oom_score,
+    set_parent_death_signal,
 };
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use support::null;
@@ -32,7 +32,7 @@ fn the_process_protects_itself() {
     set_parent_death_signal(libc::SIGTERM).unwrap();
     assert_eq!(rustix::process::parent_process_death_signal().unwrap(), Some(rustix::process::Signal::TERM));
 
-    let limit = raise_descriptor_limit().unwrap();
+    let limit = raise_open_files().unwrap();
     let now = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     assert_eq!((now.current, now.current.unwrap_or(u64::MAX)), (now.maximum, limit));
     set_oom_score(300).unwrap();
@@ -40,7 +40,7 @@ fn the_process_protects_itself() {
 
     descriptors_are_let_go();
 
-    set_not_dumpable().unwrap();
+    hide_from_peers().unwrap();
     assert_eq!(rustix::process::dumpable_behavior().unwrap(), rustix::process::DumpableBehavior::NotDumpable);
 }
 
@@ -54,10 +54,10 @@ fn descriptors_are_let_go() {
     assert_eq!(fcntl_getfd(&kept).unwrap(), FdFlags::empty());
 
     let number = kept.into_raw_fd();
-    let taken = take_inherited(number).unwrap();
+    let taken = inherited(number).unwrap();
     assert_eq!(fcntl_getfd(&taken).unwrap(), FdFlags::CLOEXEC);
-    assert_eq!(take_inherited(number).unwrap_err().raw_os_error(), Some(libc::EINVAL));
+    assert_eq!(inherited(number).unwrap_err().raw_os_error(), Some(libc::EINVAL));
     drop(taken);
-    assert_eq!(take_inherited(number).unwrap_err().raw_os_error(), Some(libc::EBADF));
-    assert_eq!(take_inherited(1).unwrap_err().raw_os_error(), Some(libc::EINVAL));
+    assert_eq!(inherited(number).unwrap_err().raw_os_error(), Some(libc::EBADF));
+    assert_eq!(inherited(1).unwrap_err().raw_os_error(), Some(libc::EINVAL));
 }
