@@ -115,17 +115,17 @@ impl<A: Archive> OutputLog<A> {
             let mut is_readable = true;
             for run in self.front.runs.from(at) {
                 let wanted = wanted(run, stream, at, left);
-                if wanted > 0 && self.front.read(at, wanted, out).is_err() {
-                    is_readable = false;
-                    break;
-                }
-                left -= wanted;
-                at = if run.stream == stream { at + wanted as u64 } else { run.end };
-                if left == 0 {
+                let before = out.len();
+                is_readable = wanted == 0 || self.front.read(at, wanted, out).is_ok();
+                let taken = out.len() - before;
+                left -= taken;
+                at = if run.stream == stream { at + taken as u64 } else { run.end };
+                if left == 0 || !is_readable {
                     break;
                 }
             }
-            if is_readable && (left < bytes_max || at < self.tail.start) {
+            // What was read or passed over stands on its own; what is lost is the next read's to say.
+            if left < bytes_max || (if is_readable { at < self.tail.start } else { at > from }) {
                 return Ok(StreamPart { next: at, skipped: 0 });
             }
         }
@@ -160,7 +160,7 @@ impl<A: Archive> OutputLog<A> {
     }
 
     /// A decoder of `stream` that stands at `offset`, with what the bytes before it left unfinished.
-    pub(crate) fn decoder_at(&self, stream: Stream, offset: u64) -> Decoder {
+    pub fn decoder_at(&self, stream: Stream, offset: u64) -> Decoder {
         let mut history = History::default();
         let mut offset = offset;
         if offset >= self.tail.start && (self.tail.start > self.front.end() || self.tail.len() > 0) {
