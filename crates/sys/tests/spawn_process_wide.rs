@@ -27,13 +27,15 @@ fn signals_are_reset() {
         libc::sigprocmask(libc::SIG_BLOCK, &raw const blocked, std::ptr::null_mut());
         libc::signal(libc::SIGHUP, libc::SIG_IGN);
     }
-    let ours = fs::read_to_string("/proc/self/status").unwrap();
-    assert!(ours.lines().any(|line| line.starts_with("SigIgn") && !line.ends_with("0000000000000000")), "the test must start dirty");
+    let ours = fs::read_to_string("/proc/thread-self/status").unwrap();
+    for set in ["SigBlk", "SigIgn"] {
+        assert!(!ours.contains(&format!("{set}:\t0000000000000000")), "the test must start dirty: {ours}");
+    }
     let (text, _) = run(piped(&["cat", "/proc/self/status"]));
     for set in ["SigBlk", "SigIgn", "SigCgt"] {
         assert!(text.contains(&format!("{set}:\t0000000000000000\n")), "{text}");
     }
-    let after = fs::read_to_string("/proc/self/status").unwrap();
+    let after = fs::read_to_string("/proc/thread-self/status").unwrap();
     let of = |status: &str, name: &str| status.lines().find(|line| line.starts_with(name)).map(str::to_owned);
     assert_eq!(of(&ours, "SigBlk"), of(&after, "SigBlk"), "our own mask is restored");
 }
