@@ -14,6 +14,7 @@ mod ls;
 mod man;
 mod one_shot;
 mod ps;
+mod reap;
 mod renew;
 mod resize;
 mod run;
@@ -37,6 +38,7 @@ pub(crate) enum Verb {
     Info(info::Info),
     Renew(renew::Renew),
     Down(down::Down),
+    Reap(reap::Reap),
     Run(run::Run),
     Exec(exec::Exec),
     Start(start::Start),
@@ -62,6 +64,7 @@ impl Verb {
             Self::Info(verb) => verb.run(output).await?,
             Self::Renew(verb) => verb.run(output).await?,
             Self::Down(verb) => verb.run(output).await?,
+            Self::Reap(verb) => verb.run(output).await?,
             Self::Run(verb) => return verb.run(output).await,
             Self::Exec(verb) => return verb.run(output).await,
             Self::Start(verb) => verb.run(output).await?,

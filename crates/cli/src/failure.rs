@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crannog::ErrorCode;
+use crannog_core::keys::KeysError;
 use thiserror::Error;
 
 /// The exit code when the command line is wrong.
@@ -39,8 +40,8 @@ pub(crate) enum Failure {
         source: io::Error,
     },
     /// Keys that are not known.
-    #[error("cannot read the keys: {reason}")]
-    InvalidKeys { reason: String },
+    #[error("cannot read the keys")]
+    ReadKeys(#[source] KeysError),
     /// The stream of output ended, but not with the end of the process.
     #[error("the output broke off before the command ended")]
     EndMissing,
@@ -78,7 +79,7 @@ impl Failure {
     pub(crate) fn code(&self) -> ErrorCode {
         match self {
             Self::Library(error) => error.code(),
-            Self::InvalidKeys { .. } | Self::Usage { .. } => ErrorCode::InvalidArgument,
+            Self::ReadKeys(_) | Self::Usage { .. } => ErrorCode::InvalidArgument,
             Self::ReadInput { .. } => ErrorCode::LocalFileReadError,
             Self::TerminalNeeded { .. } => ErrorCode::NotATerminal,
             Self::Doctor { .. } => ErrorCode::Unsupported,
@@ -92,7 +93,7 @@ impl Failure {
             Self::Library(error) => Some(error.operation().as_str()),
             Self::DownIncomplete { .. } => Some("destroy"),
             Self::KillIncomplete { .. } => Some("kill"),
-            Self::InvalidKeys { .. } => Some("write_process"),
+            Self::ReadKeys(_) => Some("write_process"),
             Self::EndMissing | Self::EndUnknown { .. } => Some("exec"),
             _ => None,
         }
@@ -103,7 +104,7 @@ impl Failure {
         match self {
             Self::Library(error) => error.retryable(),
             Self::DownIncomplete { .. } | Self::KillIncomplete { .. } => Some(true),
-            Self::Usage { .. } | Self::InvalidKeys { .. } | Self::TerminalNeeded { .. } => Some(false),
+            Self::Usage { .. } | Self::ReadKeys(_) | Self::TerminalNeeded { .. } => Some(false),
             _ => None,
         }
     }
@@ -123,10 +124,10 @@ impl Failure {
     /// What a person can do about it.
     pub(crate) fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Library(error) => return error.hint(),
+            Self::Library(error) => return Some(error.hint().unwrap_or_else(|| hint_for(error.code()).to_owned())),
             Self::Usage { hint, .. } => return Some(hint.clone()),
             Self::ReadInput { .. } => "give a file that you may read, or - for stdin",
-            Self::InvalidKeys { .. } => "give names such as enter, ctrl-c or up, or text in quotes",
+            Self::ReadKeys(_) => "for example: 'ctrl-c', or '\"ls -l\" enter'",
             Self::EndMissing | Self::EndUnknown { .. } => "`crannog ls` shows whether the sandbox is still there",
             Self::DownIncomplete { .. } => "`crannog ls` shows what is left; try again",
             Self::KillIncomplete { .. } => "try again; `crannog down` ends everything in the sandbox",
@@ -160,6 +161,14 @@ impl Failure {
                 _ => EXIT_FAILED,
             },
         }
+    }
+}
+
+/// A hint where the library has none.
+fn hint_for(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::InvalidArgument => "the verb's `--help` shows what it takes",
+        _ => "CRANNOG_LOG=debug shows more",
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct CollectArguments {
     budget: Option<u64>,
 
     /// End the wait earlier: exit, silent:MS, text:TEXT, regex:PATTERN, input, bytes:N. Repeat it for any of several.
-    #[arg(long, value_name = "CONDITION", value_parser = Until::parse)]
+    #[arg(long, value_name = "CONDITION")]
     until: Vec<Until>,
 }
 

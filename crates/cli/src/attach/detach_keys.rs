@@ -1,6 +1,6 @@
 //! The keys that leave an attached process, found in a stream of typed bytes.
 
-use crannog_core::keys;
+use crannog_core::keys::{self, KeysError};
 
 /// Finds one key sequence in what is typed. Bytes that may begin it are held back until the next one decides.
 #[derive(Debug, Clone)]
@@ -19,16 +19,9 @@ pub(crate) struct Typed {
 }
 
 impl DetachKeys {
-    /// Reads keys separated by commas, such as `ctrl-],d`. `none` never detaches.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        if text == "none" {
-            return Ok(Self::new(Vec::new()));
-        }
-        let mut sequence = Vec::new();
-        for name in text.split(',') {
-            sequence.extend(key(name)?);
-        }
-        Ok(Self::new(sequence))
+    /// Reads names of keys, such as `ctrl-] d`. `none` never detaches.
+    pub(crate) fn parse(text: &str) -> Result<Self, KeysError> {
+        Ok(Self::new(if text == "none" { Vec::new() } else { keys::parse(text)? }))
     }
 
     /// The keys as bytes; empty never detaches.
@@ -53,15 +46,6 @@ impl DetachKeys {
     }
 }
 
-fn key(name: &str) -> Result<Vec<u8>, String> {
-    let mut characters = name.chars();
-    match (characters.next(), characters.next()) {
-        (Some(single), None) => Ok(single.to_string().into_bytes()),
-        (None, _) => Err("a key is missing: give names separated by commas, such as ctrl-],d".to_owned()),
-        _ => keys::parse(name).map_err(|error| error.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -83,7 +67,7 @@ mod tests {
     #[test]
     fn the_sequence_is_found_across_chunks_and_nothing_of_it_is_forwarded() {
         for chunks in [&["ls\r\u{1d}dxx"][..], &["ls\r\u{1d}", "dxx"], &["ls", "\r", "\u{1d}", "d"]] {
-            let mut keys = DetachKeys::parse("ctrl-],d").unwrap();
+            let mut keys = DetachKeys::parse("ctrl-] d").unwrap();
             assert_eq!(typed(&mut keys, chunks), ("ls\r".to_owned(), true), "{chunks:?}");
         }
     }
@@ -99,7 +83,7 @@ mod tests {
     fn without_a_sequence_everything_passes() {
         let mut keys = DetachKeys::parse("none").unwrap();
         assert_eq!(typed(&mut keys, &["\u{1d}d"]), ("\u{1d}d".to_owned(), false));
-        assert!(DetachKeys::parse("ctrl-],").is_err());
+        assert!(DetachKeys::parse("").is_err());
         assert!(DetachKeys::parse("no-such-key").is_err());
     }
 }

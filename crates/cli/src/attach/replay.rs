@@ -4,6 +4,7 @@
 //! So only text and colours are shown again. A program that fills the screen is not shown its old output but made to draw anew.
 
 use crannog::{Part, ProcessId, Sandbox, limits};
+use crannog_core::escape::{Kind, Piece, Scanner};
 
 use super::screen_modes::ScreenModes;
 use crate::failure::Failure;
@@ -33,7 +34,7 @@ impl Replay {
         let mut next = total.saturating_sub(SEARCHED_BYTES_MAX);
         let mut searched = Vec::new();
         while next < total {
-            let part = sandbox.read(process, next, limits::READ_REPLY_BYTES_MAX as u64, None).await?;
+            let part = sandbox.read(process, next, limits::READ_REPLY_BYTES_MAX, None).await?;
             if part.next == next {
                 break;
             }
@@ -51,7 +52,7 @@ impl Replay {
         if redraw {
             bytes.extend(b"\x1b[2J\x1b[H");
         } else {
-            bytes.extend(harmless(last_lines(searched)));
+            bytes.extend(harmless(last_lines(searched)).bytes());
         }
         Self { bytes, modes, redraw, next }
     }
@@ -68,55 +69,27 @@ fn last_lines(searched: &[u8]) -> &[u8] {
 }
 
 /// Text and colours alone.
-fn harmless(bytes: &[u8]) -> Vec<u8> {
-    let mut shown = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let [first, ..] = rest {
-        let length = match rest {
-            [0x1b, ..] => {
-                let length = sequence_length(rest);
-                if is_colour(&rest[..length]) {
-                    shown.extend(&rest[..length]);
-                }
-                length
-            }
-            // U+0080 to U+009F: a terminal may take them for the beginning of a sequence.
-            [0xc2, 0x80..=0x9f, ..] => 2,
-            [0x00..=0x07 | 0x0b..=0x0c | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f, ..] => 1,
-            _ => {
-                shown.push(*first);
-                1
-            }
-        };
-        rest = &rest[length..];
-    }
+fn harmless(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    Scanner::new().scan(&String::from_utf8_lossy(bytes), |piece| match piece {
+        Piece::Text(text) => shown.extend(text.chars().filter(|character| is_harmless(*character))),
+        Piece::Sequence { kind: Kind::Csi, body } if is_colour(body) => {
+            shown.push_str("\x1b[");
+            shown.push_str(&String::from_utf8_lossy(body));
+        }
+        Piece::Sequence { .. } => {}
+    });
     shown
 }
 
-/// Bytes of the escape sequence at the beginning, ECMA-48 section 5. One that does not end reaches to the end.
-fn sequence_length(bytes: &[u8]) -> usize {
-    let end_of = |from: usize, is_end: fn(&[u8]) -> usize| {
-        (from..bytes.len()).find_map(|at| match is_end(&bytes[at..]) {
-            0 => None,
-            length => Some(at + length),
-        })
-    };
-    let end = match bytes.get(1) {
-        None => None,
-        Some(b'[') => end_of(2, |rest| usize::from((0x40..=0x7e).contains(&rest[0]))),
-        Some(b']' | b'P' | b'X' | b'^' | b'_') => end_of(2, |rest| match rest {
-            [0x07, ..] => 1,
-            [0x1b, b'\\', ..] => 2,
-            _ => 0,
-        }),
-        Some(_) => end_of(1, |rest| usize::from(!(0x20..=0x2f).contains(&rest[0]))),
-    };
-    end.unwrap_or(bytes.len())
+/// Not a control character, U+0080 to U+009F included, or one that only moves in the text.
+fn is_harmless(character: char) -> bool {
+    !character.is_control() || matches!(character, '\n' | '\r' | '\t' | '\u{8}')
 }
 
-fn is_colour(sequence: &[u8]) -> bool {
-    let inner = sequence.strip_prefix(b"\x1b[").and_then(|rest| rest.strip_suffix(b"m"));
-    inner.is_some_and(|inner| inner.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b';' | b':')))
+fn is_colour(body: &[u8]) -> bool {
+    let parameters = body.strip_suffix(b"m");
+    parameters.is_some_and(|parameters| parameters.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b';' | b':')))
 }
 
 #[cfg(test)]
@@ -126,14 +99,14 @@ mod tests {
     #[test]
     fn questions_to_the_terminal_are_not_asked_again() {
         let asked = b"a\x1b[6nb\x1b]11;?\x07c\x1b[cd\x1bP+q544e\x1b\\e\x1b(Bf\x05g\xc2\x9b6nh\r\n";
-        assert_eq!(harmless(asked), b"abcdefg6nh\r\n");
+        assert_eq!(harmless(asked), "abcdefg6nh\r\n");
     }
 
     #[test]
     fn text_and_colours_stay() {
-        let text = "\x1b[1;38;2;1;2;3mgr\u{fc}n\x1b[0m\ttab\r\n\u{1f389}".as_bytes();
-        assert_eq!(harmless(text), text);
-        assert_eq!(harmless(b"x\x1b[>4;2my\x1b["), b"xy", "not a colour, and one that does not end");
+        let text = "\x1b[1;38;2;1;2;3mgr\u{fc}n\x1b[0m\ttab\r\n\u{1f389}";
+        assert_eq!(harmless(text.as_bytes()), text);
+        assert_eq!(harmless(b"x\x1b[>4;2my\x1b["), "xy", "not a colour, and one that does not end");
     }
 
     #[test]

@@ -3,33 +3,29 @@
 //! A program that is left while it shows a full screen never gets to tidy up. So its output is watched for the modes that outlive it:
 //! alternate screen, hidden cursor, mouse reports, bracketed paste, keyboard protocols (xterm's control sequences).
 
+use crannog_core::escape::{Kind, Piece, Scanner};
+use crannog_core::utf8::Decoder;
+
 /// Private modes (`CSI ? N h`) that are off in an ordinary shell.
 const OFF_BY_DEFAULT: [u16; 16] = [1, 5, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 47, 1047, 1049];
 /// Private modes that are on in an ordinary shell: wrapping, and the cursor.
 const ON_BY_DEFAULT: [u16; 2] = [7, 25];
 /// The modes of the alternate screen.
 const ALTERNATE: [u16; 3] = [47, 1047, 1049];
-/// Parameter bytes of one sequence that are looked at; a longer one is not one of ours.
-const PARAMETER_BYTES_MAX: usize = 64;
 /// Nesting of the keyboard protocol that is undone; terminals keep fewer.
 const KEYBOARD_LEVELS_MAX: u32 = 16;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
-    #[default]
-    Ground,
-    Escape,
-    Control,
-    /// Inside a string (OSC, DCS, APC, PM, SOS) that runs to ST or BEL.
-    Text,
-    TextEscape,
-}
 
 /// Watches output, split anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct ScreenModes {
-    state: State,
-    sequence: Vec<u8>,
+    decoder: Decoder,
+    scanner: Scanner,
+    modes: Modes,
+}
+
+/// What is not as in an ordinary shell.
+#[derive(Debug, Default)]
+struct Modes {
     changed: Vec<u16>,
     keypad: bool,
     keyboard_levels: u32,
@@ -41,24 +37,28 @@ pub(crate) struct ScreenModes {
 impl ScreenModes {
     /// Takes output.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.step(*byte);
-        }
+        let mut text = String::with_capacity(bytes.len());
+        self.decoder.decode(bytes, &mut text);
+        self.scanner.scan(&text, |piece| match piece {
+            Piece::Sequence { kind: Kind::Csi, body } => self.modes.control(body),
+            Piece::Sequence { kind: Kind::Short, body } => self.modes.short(body),
+            _ => {}
+        });
     }
 
     /// The alternate screen is shown.
     pub(crate) fn is_alternate(&self) -> bool {
-        self.changed.iter().any(|mode| ALTERNATE.contains(mode))
+        self.modes.changed.iter().any(|mode| ALTERNATE.contains(mode))
     }
 
     /// The bytes that bring a terminal from what a shell expects to these modes, as far as that can be told from outside.
     pub(crate) fn set(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for mode in &self.changed {
+        for mode in &self.modes.changed {
             let letter = if ON_BY_DEFAULT.contains(mode) { 'l' } else { 'h' };
             bytes.extend(format!("\x1b[?{mode}{letter}").bytes());
         }
-        if self.keypad {
+        if self.modes.keypad {
             bytes.extend(b"\x1b=");
         }
         bytes
@@ -67,87 +67,55 @@ impl ScreenModes {
     /// The bytes that bring the terminal back to what a shell expects, colours and character set included.
     pub(crate) fn restore(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        if self.keyboard_levels > 0 {
-            bytes.extend(format!("\x1b[<{}u", self.keyboard_levels).bytes());
+        if self.modes.keyboard_levels > 0 {
+            bytes.extend(format!("\x1b[<{}u", self.modes.keyboard_levels).bytes());
         }
-        if self.other_keys {
+        if self.modes.other_keys {
             bytes.extend(b"\x1b[>4m");
         }
-        if self.keypad {
+        if self.modes.keypad {
             bytes.extend(b"\x1b>");
         }
-        if self.scroll_region {
+        if self.modes.scroll_region {
             // Setting the region moves the cursor home; it is put back.
             bytes.extend(b"\x1b7\x1b[r\x1b8");
         }
-        for mode in &self.changed {
+        for mode in &self.modes.changed {
             let letter = if ON_BY_DEFAULT.contains(mode) { 'h' } else { 'l' };
             bytes.extend(format!("\x1b[?{mode}{letter}").bytes());
         }
-        if self.cursor_style {
+        if self.modes.cursor_style {
             bytes.extend(b"\x1b[0 q");
         }
         bytes.extend(b"\x1b(B\x1b[0m");
         bytes
     }
+}
 
-    fn step(&mut self, byte: u8) {
-        self.state = match (self.state, byte) {
-            (State::Ground | State::Control, 0x1b) => State::Escape,
-            (State::Escape | State::TextEscape, byte) => self.escape(byte),
-            // Controls act in the middle of a sequence and do not end it.
-            (State::Control, 0x00..=0x17 | 0x19 | 0x1c..=0x1f) => State::Control,
-            (State::Control, 0x20..=0x3f) => {
-                if self.sequence.len() <= PARAMETER_BYTES_MAX {
-                    self.sequence.push(byte);
-                }
-                State::Control
-            }
-            (State::Control, byte) => {
-                self.control(byte);
-                State::Ground
-            }
-            (State::Text, 0x1b) => State::TextEscape,
-            (State::Ground, _) | (State::Text, 0x07 | 0x18 | 0x1a) => State::Ground,
-            (State::Text, _) => State::Text,
-        };
-    }
-
-    fn escape(&mut self, byte: u8) -> State {
-        match byte {
-            b'[' => {
-                self.sequence.clear();
-                State::Control
-            }
-            b']' | b'P' | b'X' | b'^' | b'_' => State::Text,
-            0x1b => State::Escape,
-            b'=' | b'>' => {
-                self.keypad = byte == b'=';
-                State::Ground
-            }
-            b'c' => {
-                *self = Self::default();
-                State::Ground
-            }
-            _ => State::Ground,
-        }
-    }
-
-    fn control(&mut self, last: u8) {
-        if self.sequence.len() > PARAMETER_BYTES_MAX {
-            return;
-        }
-        let sequence = std::mem::take(&mut self.sequence);
-        match (sequence.first(), last) {
-            (Some(b'?'), b'h' | b'l') => self.private_modes(&sequence[1..], last == b'h'),
-            (Some(b'>'), b'u') => self.keyboard_levels = (self.keyboard_levels + 1).min(KEYBOARD_LEVELS_MAX),
-            (Some(b'<'), b'u') => self.keyboard_levels = self.keyboard_levels.saturating_sub(number(&sequence[1..]).max(1).into()),
-            (Some(b'>'), b'm') if sequence.starts_with(b">4") => self.other_keys = !matches!(&sequence[..], b">4" | b">4;0"),
-            (_, b'r') if sequence.iter().all(|byte| byte.is_ascii_digit() || *byte == b';') => self.scroll_region = !sequence.is_empty(),
-            (_, b'q') if sequence.ends_with(b" ") => self.cursor_style = !matches!(&sequence[..], b" " | b"0 "),
+impl Modes {
+    fn short(&mut self, body: &[u8]) {
+        match body {
+            b"=" => self.keypad = true,
+            b">" => self.keypad = false,
+            // A full reset.
+            b"c" => *self = Self::default(),
             _ => {}
         }
-        self.sequence = sequence;
+    }
+
+    fn control(&mut self, body: &[u8]) {
+        let Some((last, parameters)) = body.split_last() else { return };
+        match (parameters, last) {
+            ([b'?', modes @ ..], b'h' | b'l') => self.private_modes(modes, *last == b'h'),
+            ([b'>', ..], b'u') => self.keyboard_levels = (self.keyboard_levels + 1).min(KEYBOARD_LEVELS_MAX),
+            ([b'<', levels @ ..], b'u') => self.keyboard_levels = self.keyboard_levels.saturating_sub(number(levels).max(1).into()),
+            ([b'>', b'4', ..], b'm') => self.other_keys = !matches!(parameters, b">4" | b">4;0"),
+            (_, b'r') if parameters.iter().all(|byte| byte.is_ascii_digit() || *byte == b';') => {
+                self.scroll_region = !parameters.is_empty();
+            }
+            ([.., b' '], b'q') => self.cursor_style = !matches!(parameters, b" " | b"0 "),
+            _ => {}
+        }
     }
 
     fn private_modes(&mut self, parameters: &[u8], on: bool) {

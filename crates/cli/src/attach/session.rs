@@ -95,8 +95,8 @@ impl Screen {
     async fn follow(&self, sandbox: &Sandbox, process: ProcessId, from: u64) -> Result<End, Failure> {
         let mut events = sandbox.follow(process, from, false).await?;
         let mut stdout = tokio::io::stdout();
-        while let Some(event) = events.next().await {
-            match event? {
+        while let Some(event) = events.next().await? {
+            match event {
                 FollowEvent::Output(part) => {
                     self.modes.borrow_mut().feed(&part.bytes);
                     stdout.write_all(&part.bytes).await.map_err(output_failure)?;

@@ -20,8 +20,8 @@ pub(crate) struct Attach {
     #[command(flatten)]
     process: ProcessArguments,
 
-    /// Keys that leave the process running, separated by commas; `none` for no way out but its end.
-    #[arg(long, value_name = "KEYS", default_value = "ctrl-],d", value_parser = DetachKeys::parse)]
+    /// Keys that leave the process running; `none` for no way out but its end.
+    #[arg(long, value_name = "KEYS", default_value = "ctrl-] d", value_parser = DetachKeys::parse)]
     detach_keys: DetachKeys,
 }
 

@@ -61,7 +61,7 @@ async fn read(sandbox: &Sandbox, process: ProcessId, from: u64, stream: Option<S
     let mut next = from;
     let mut until = None;
     loop {
-        let piece = sandbox.read(process, next, limits::READ_REPLY_BYTES_MAX as u64, stream).await?;
+        let piece = sandbox.read(process, next, limits::READ_REPLY_BYTES_MAX, stream).await?;
         // What is printed meanwhile is for the next time; a flood would never be caught up with.
         let until = *until.get_or_insert(piece.total);
         printer.lost(piece.lost_bytes)?;
@@ -85,7 +85,7 @@ async fn follow(sandbox: &Sandbox, process: ProcessId, from: u64, stream: Option
             event = events.next() => event,
             _ = interruptions.next() => return printer.finish(next, None),
         };
-        match event.ok_or(Failure::EndMissing)?? {
+        match event?.ok_or(Failure::EndMissing)? {
             FollowEvent::Started(_) => {}
             FollowEvent::Lost(bytes) => {
                 next += bytes;

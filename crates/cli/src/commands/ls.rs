@@ -30,7 +30,7 @@ impl Ls {
         output.table(&table)?;
         let lost = sandboxes.iter().filter(|sandbox| sandbox.state == SandboxState::Lost).count();
         if lost > 0 {
-            output.note(&format!("{lost} lost; `crannog down ID` removes what is left of one"));
+            output.note(&format!("{lost} lost; `crannog down ID` removes what is left of one, `crannog reap` of all"));
         }
         Ok(())
     }

@@ -112,8 +112,8 @@ impl Conversation<'_> {
     }
 
     async fn relay(&self, mut run: Follow, sink: &mut Sink) -> Result<Ended, Failure> {
-        while let Some(event) = run.next().await {
-            match event? {
+        while let Some(event) = run.next().await? {
+            match event {
                 FollowEvent::Started(process) => {
                     self.process.id.set(Some(process));
                     self.process.known.notify_one();

@@ -24,7 +24,7 @@ pub(crate) struct Write {
     #[command(flatten)]
     process: ProcessArguments,
 
-    /// Take the text as names of keys: enter, ctrl-c, up, f1, alt-x, paste:TEXT, or text in quotes.
+    /// Take the text as keys, parted by spaces: enter, ctrl-c, up, f1, alt-x, paste:TEXT, or text in quotes.
     #[arg(long)]
     keys: bool,
 
@@ -68,8 +68,8 @@ fn warn(output: Output, written: Written, asked: u64) {
 }
 
 fn keys_of(text: &OsString) -> Result<Vec<u8>, Failure> {
-    let names = text.to_str().ok_or_else(|| Failure::InvalidKeys { reason: "names of keys are UTF-8".to_owned() })?;
-    keys::parse(names).map_err(|error| Failure::InvalidKeys { reason: error.to_string() })
+    // What is not UTF-8 is no name either, and is shown in the failure as such.
+    keys::parse(&text.to_string_lossy()).map_err(Failure::ReadKeys)
 }
 
 /// Writes all of stdin, in pieces that are never held together, then collects. Stops at the first piece that the process does not take

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use crannog::{End, Part, Stream};
-use crannog_core::escape::Stripper;
+use crannog_core::escape::Scanner;
 use crannog_core::utf8::Decoder;
 use serde_json::json;
 
@@ -23,7 +23,7 @@ pub(crate) struct Printer {
 #[derive(Debug, Default)]
 struct Text {
     decoder: Decoder,
-    stripper: Stripper,
+    scanner: Scanner,
 }
 
 impl Printer {
@@ -91,7 +91,7 @@ impl Text {
 
     fn strip(&mut self, decoded: &str) -> String {
         let mut text = String::with_capacity(decoded.len());
-        self.stripper.strip(decoded, &mut text);
+        self.scanner.strip(decoded, &mut text);
         text
     }
 }
