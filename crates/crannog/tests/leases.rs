@@ -50,10 +50,10 @@ async fn whoever_took_over_renews_and_nobody_else() {
     let place = Place::new();
     let first = place.sandbox().await;
     let second = Sandbox::open(&place.host, first.id().as_str()).await.unwrap();
-    second.take_over(Some(Duration::from_secs(60))).await.unwrap();
+    second.take_over(Some(Duration::from_mins(1))).await.unwrap();
     let error = first.renew(None).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::LeaseFenced);
-    second.renew(Some(Duration::from_secs(60))).await.unwrap();
+    second.renew(Some(Duration::from_mins(1))).await.unwrap();
     assert_eq!(first.exec(Command::shell("echo still")).await.unwrap().stdout, b"still\n");
     let third = Sandbox::open(&place.host, first.id().as_str()).await.unwrap();
     third.renew(None).await.unwrap();

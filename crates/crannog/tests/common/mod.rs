@@ -10,25 +10,25 @@ use crannog::{Host, Sandbox, SandboxId, SandboxOptions};
 use tempfile::TempDir;
 
 /// A host in a directory of its own. Every sandbox of it must be destroyed by the test.
-pub struct Place {
-    pub home: TempDir,
-    pub host: Host,
+pub(crate) struct Place {
+    pub(crate) home: TempDir,
+    pub(crate) host: Host,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         assert!(std::env::var_os("CRANNOG_GUEST").is_some(), "set CRANNOG_GUEST to a built crannog-guest: the test starts real sandboxes");
         let home = tempfile::tempdir().unwrap();
         let host = Host::at(home.path()).unwrap();
         Self { home, host }
     }
 
-    pub async fn sandbox(&self) -> Sandbox {
+    pub(crate) async fn sandbox(&self) -> Sandbox {
         Sandbox::create(&self.host, SandboxOptions::new()).await.unwrap()
     }
 
     /// No record, no directory, no process.
-    pub async fn assert_empty(&self) {
+    pub(crate) async fn assert_empty(&self) {
         assert_eq!(Sandbox::list(&self.host).await.unwrap(), []);
         for directory in [self.host.runtime_directory(), self.host.state_directory().join("workspaces")] {
             assert_eq!(entries(&directory), Vec::<String>::new(), "{}", directory.display());
@@ -37,7 +37,7 @@ impl Place {
 }
 
 /// Runs a test on a sandbox of its own and proves that destroying it leaves nothing.
-pub async fn with_sandbox<Test: Future<Output = ()>>(test: impl FnOnce(Sandbox) -> Test) {
+pub(crate) async fn with_sandbox<Test: Future<Output = ()>>(test: impl FnOnce(Sandbox) -> Test) {
     let place = Place::new();
     let sandbox = place.sandbox().await;
     test(sandbox.clone()).await;
@@ -48,13 +48,13 @@ pub async fn with_sandbox<Test: Future<Output = ()>>(test: impl FnOnce(Sandbox) 
 }
 
 /// The names in a directory.
-pub fn entries(directory: &Path) -> Vec<String> {
+pub(crate) fn entries(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();
     entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// Running processes that were started with a sandbox's tag.
-pub fn tagged(id: &SandboxId) -> Vec<u32> {
+pub(crate) fn tagged(id: &SandboxId) -> Vec<u32> {
     let tag = format!("CRANNOG_SANDBOX={id}");
     let pids = entries(Path::new("/proc")).into_iter().filter_map(|name| name.parse::<u32>().ok());
     pids.filter(|pid| {
@@ -65,7 +65,7 @@ pub fn tagged(id: &SandboxId) -> Vec<u32> {
 }
 
 /// Waits for a condition that must come true.
-pub async fn eventually(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+pub(crate) async fn eventually(what: &str, mut condition: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(15);
     while !condition().await {
         assert!(Instant::now() < deadline, "not in time: {what}");
@@ -74,7 +74,13 @@ pub async fn eventually(what: &str, mut condition: impl AsyncFnMut() -> bool) {
 }
 
 /// Sends a signal to one process.
-pub fn signal(pid: u32, name: &str) {
+pub(crate) fn signal(pid: u32, name: &str) {
     let sent = std::process::Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status().unwrap();
     assert!(sent.success(), "kill -{name} {pid}");
+}
+
+/// `line1` to `line{count}`, each with a line feed.
+pub(crate) fn lines(count: u32) -> String {
+    let lines: Vec<String> = (1..=count).map(|number| format!("line{number}\n")).collect();
+    lines.concat()
 }
