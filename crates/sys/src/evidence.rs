@@ -71,7 +71,7 @@ pub struct Evidence {
 /// The candidates of a terminal are the processes of its foreground group ([`crate::process_group::members`]), since only they may
 /// read it; their controlling terminal (`/dev/tty`) is taken for it. The candidates of a pipe are all processes that may have it.
 ///
-/// Costs some 20 µs for each thread. Never blocks.
+/// Costs tens of microseconds for each thread. Never blocks.
 pub fn waiting_for_input(candidates: &[u32], object: InputObject) -> Evidence {
     let mut evidence = Evidence::default();
     for pid in candidates {
