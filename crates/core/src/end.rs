@@ -42,9 +42,7 @@ impl End {
     pub fn exit_code(&self) -> Option<i32> {
         match self {
             Self::Exited { code } => Some(i32::from(*code)),
-            Self::Signalled { signal, .. } | Self::Cancelled { signal } => {
-                Some(128 + signal.number())
-            }
+            Self::Signalled { signal, .. } | Self::Cancelled { signal } => Some(128 + signal.number()),
             Self::TimedOut { .. } => Some(124),
             Self::OutOfMemory => Some(128 + Signal::KILL.number()),
             Self::Lost { .. } => None,

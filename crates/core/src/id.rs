@@ -18,10 +18,7 @@ impl SandboxId {
     /// Reads an id. `None` unless it is the prefix and 32 lower-case hex digits, so an id is always a safe file name.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(Self::PREFIX)?;
-        let valid = digits.len() == 32
-            && digits
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        let valid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
         valid.then(|| Self(text.to_owned()))
     }
 

@@ -38,10 +38,7 @@ pub struct TerminalSize {
 
 impl Default for TerminalSize {
     fn default() -> Self {
-        Self {
-            rows: limits::TERMINAL_ROWS_DEFAULT,
-            columns: limits::TERMINAL_COLUMNS_DEFAULT,
-        }
+        Self { rows: limits::TERMINAL_ROWS_DEFAULT, columns: limits::TERMINAL_COLUMNS_DEFAULT }
     }
 }
 

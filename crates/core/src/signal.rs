@@ -54,10 +54,7 @@ impl Signal {
 
     /// The signal with this number, 1 to 31 on x86-64 and arm64.
     pub fn from_number(number: i32) -> Option<Self> {
-        u8::try_from(number)
-            .ok()
-            .filter(|number| (1..=31).contains(number))
-            .map(Self)
+        u8::try_from(number).ok().filter(|number| (1..=31).contains(number)).map(Self)
     }
 
     /// The signal with this name (`TERM`, `SIGTERM`, any case) or number.
@@ -78,10 +75,7 @@ impl Signal {
 
     /// Its name without `SIG`.
     pub fn name(self) -> &'static str {
-        NAMES
-            .iter()
-            .find(|(_, number)| *number == self.0)
-            .map_or("?", |(name, _)| name)
+        NAMES.iter().find(|(_, number)| *number == self.0).map_or("?", |(name, _)| name)
     }
 }
 

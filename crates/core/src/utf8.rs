@@ -4,6 +4,7 @@
 //! Ill-formed input becomes one U+FFFD for each maximal subpart (Unicode standard, chapter 3.9), the rule of
 //! [`String::from_utf8_lossy`]. The decoded text of a stream therefore depends on its bytes alone, never on how reads cut it.
 
+mod chunks;
 mod decoder;
 mod measure;
 

@@ -1,6 +1,7 @@
 //! Bytes to text, piece by piece, keeping back at most three bytes.
 
-use super::Pending;
+use super::chunks::each_chunk;
+use super::{Pending, incomplete_suffix_len};
 
 /// A streaming decoder. The text of all its calls joined equals [`String::from_utf8_lossy`] of all its bytes joined.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,26 +29,15 @@ impl Decoder {
     /// Decodes `piece` and appends its text to `out`. `out` grows by at most three times the bytes of `piece` and what was pending.
     pub fn decode(&mut self, piece: &[u8], out: &mut String) {
         out.reserve(piece.len());
-        let (joined, mut rest) = self.pending.complete(piece);
+        let (joined, rest) = self.pending.complete(piece);
         out.extend(joined);
-        loop {
-            match std::str::from_utf8(rest) {
-                Ok(text) => {
-                    out.push_str(text);
-                    return;
-                }
-                Err(error) => {
-                    let (valid, bad) = rest.split_at(error.valid_up_to());
-                    // Validated a second time because the first answer does not carry the text; the run is still in cache.
-                    out.push_str(std::str::from_utf8(valid).unwrap_or_default());
-                    let Some(bad_len) = error.error_len() else {
-                        self.pending = Pending::after(bad);
-                        return;
-                    };
-                    out.push(char::REPLACEMENT_CHARACTER);
-                    rest = &bad[bad_len..];
-                }
-            }
+        let (decided, incomplete) = rest.split_at(rest.len() - incomplete_suffix_len(rest));
+        each_chunk(decided, |text, is_broken| {
+            out.push_str(text);
+            out.extend(is_broken.then_some(char::REPLACEMENT_CHARACTER));
+        });
+        if !incomplete.is_empty() {
+            self.pending = Pending::after(incomplete);
         }
     }
 

@@ -1,5 +1,6 @@
 //! How long a stream's text would be and how many lines it would have, without making it.
 
+use super::chunks::each_chunk;
 use super::{Pending, incomplete_suffix_len};
 use crate::lines::LineStats;
 
@@ -85,12 +86,10 @@ impl Measure {
 }
 
 /// Length of `bytes` decoded with replacement. They do not end inside a scalar.
-fn lossy_len(mut bytes: &[u8]) -> u64 {
+fn lossy_len(bytes: &[u8]) -> u64 {
     let mut len = 0;
-    while let Err(error) = std::str::from_utf8(bytes) {
-        let bad_len = error.error_len().unwrap_or(bytes.len() - error.valid_up_to());
-        len += (error.valid_up_to() + char::REPLACEMENT_CHARACTER.len_utf8()) as u64;
-        bytes = &bytes[error.valid_up_to() + bad_len..];
-    }
-    len + bytes.len() as u64
+    each_chunk(bytes, |text, is_broken| {
+        len += text.len() + if is_broken { char::REPLACEMENT_CHARACTER.len_utf8() } else { 0 };
+    });
+    len as u64
 }
