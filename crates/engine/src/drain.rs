@@ -26,7 +26,7 @@ const KERNEL_BYTES_MAX: usize = 1024 * 1024 + limits::READ_CHUNK_BYTES;
 /// The same for a process with a holding follower, whose pipes keep their size.
 const KERNEL_BYTES_HELD_MAX: usize = limits::READ_CHUNK_BYTES;
 /// Reads between two pauses for others.
-const READS_PER_TURN: usize = 16;
+const READS_PER_TURN: usize = 4;
 
 /// How a leader ended, as the kernel told it.
 #[derive(Debug, Clone, Copy)]
@@ -44,9 +44,6 @@ pub(crate) async fn finish(engine: Arc<Shared>, process: Arc<Process>, exit: Exi
         let mut state = process.state();
         state.end = Some(ending);
         state.log.close();
-        if let Some(timer) = state.timer.take() {
-            timer.abort();
-        }
     }
     process.input.shut();
     process.tree.release_if_empty();

@@ -51,6 +51,16 @@ impl Shared {
         self.origin.elapsed()
     }
 
+    /// A moment on the engine's clock.
+    pub(crate) fn since_origin(&self, at: Instant) -> Duration {
+        at.saturating_duration_since(self.origin)
+    }
+
+    /// A moment of the engine's clock.
+    pub(crate) fn instant(&self, at: Duration) -> Instant {
+        self.origin + at
+    }
+
     /// A process for a call, which counts as a use of it.
     pub(crate) fn process(&self, process: ProcessId) -> Result<Arc<Process>, EngineError> {
         let process = self.table().get(process)?;
@@ -122,7 +132,7 @@ impl Engine {
             return Err(EngineError::ProcessEnded { process: process.id, end: process.end() });
         }
         if process.input.has_no_sink() && write.bytes == [0x03] {
-            return input::interrupt(&self.0, &process, write.write_id);
+            return input::interrupt(&process, write.write_id);
         }
         input::write(&process, write).await
     }
@@ -164,7 +174,7 @@ impl Engine {
     pub fn signal(&self, process: ProcessId, target: Target, signal: Signal) -> Result<(), EngineError> {
         self.reap();
         let process = self.0.process(process)?;
-        signalling::signal(&self.0, &process, target, signal)
+        signalling::signal(&process, target, signal)
     }
 
     /// Ends a process with its whole tree: TERM, then KILL after `grace` (at most [`limits::KILL_GRACE_MAX`]; zero: KILL at once). For

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crannog_core::collect::CollectError;
 use crannog_core::end::End;
 use crannog_core::error::ErrorCode;
 use crannog_core::id::ProcessId;
@@ -45,6 +46,9 @@ pub enum EngineError {
         /// The limit.
         limit: u32,
     },
+    /// The sandbox is being closed.
+    #[error("the sandbox is being closed: nothing starts in it any more")]
+    Closed,
     /// The program is not there.
     #[error("program {program} was not found: check its name and the PATH of the command")]
     ProgramNotFound {
@@ -107,6 +111,9 @@ pub enum EngineError {
         /// What is wrong with it and what would be right.
         problem: String,
     },
+    /// A collect asks for what can't be waited for.
+    #[error("the conditions of the collect are refused")]
+    Conditions(#[source] CollectError),
     /// An offset beyond what was printed.
     #[error("offset {offset} is beyond the {total} bytes that process {process} has printed: use a cursor from an earlier answer")]
     OffsetBeyondEnd {
@@ -170,13 +177,16 @@ impl EngineError {
             Self::StdinClosed { .. } => ErrorCode::StdinClosed,
             Self::NotATerminal { .. } => ErrorCode::NotATerminal,
             Self::LimitReached { .. } => ErrorCode::ProcessLimitReached,
+            Self::Closed => ErrorCode::SandboxLost,
             Self::ProgramNotFound { .. } => ErrorCode::ProgramNotFound,
             Self::ProgramNotExecutable { .. } => ErrorCode::ProgramNotExecutable,
             Self::WorkingDirectory { .. } => ErrorCode::WorkingDirectoryNotFound,
             Self::UserUnavailable { .. } => ErrorCode::UserUnavailable,
             Self::ArgumentsTooLarge { .. } => ErrorCode::ArgumentsTooLarge,
             Self::Spawn { .. } => ErrorCode::SpawnFailed,
-            Self::InvalidArgument { .. } | Self::OffsetBeyondEnd { .. } | Self::WritesWaiting { .. } => ErrorCode::InvalidArgument,
+            Self::InvalidArgument { .. } | Self::Conditions(_) | Self::OffsetBeyondEnd { .. } | Self::WritesWaiting { .. } => {
+                ErrorCode::InvalidArgument
+            }
             Self::Write { .. } | Self::Resize { .. } | Self::Signal { .. } | Self::Setup { .. } => ErrorCode::Internal,
         }
     }
@@ -204,6 +214,8 @@ impl EngineError {
             Self::ArgumentsTooLarge { bytes, .. } => vec![("bytes", bytes.to_string())],
             Self::Spawn { step, .. } => vec![("step", step.clone())],
             Self::Setup { step, .. } => vec![("step", (*step).to_owned())],
+            Self::Closed => Vec::new(),
+            Self::Conditions(_) => vec![("argument", "until".to_owned())],
             Self::InvalidArgument { name, .. } => vec![("argument", (*name).to_owned())],
             Self::OffsetBeyondEnd { process, offset, total } => {
                 vec![("process", process.to_string()), ("offset", offset.to_string()), ("total", total.to_string())]

@@ -5,18 +5,16 @@
 
 use std::time::Duration;
 
+use crannog_core::process::Stream;
+use crannog_sys::evidence::{self, InputObject, Sleeper};
+use crannog_sys::{pipe, process_group};
 use tokio::time::Instant;
+
+use crate::process::Process;
+use crate::signalling;
 
 /// After this time a reader that was given something has run, on any machine that is not stuck.
 const SETTLED: Duration = Duration::from_millis(50);
-
-/// A thread that sleeps in a read of the input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sleeper {
-    pub(crate) thread: u32,
-    /// How often it gave up the processor, which grows whenever it runs.
-    pub(crate) switches: u64,
-}
 
 /// What was seen of a process's readers, and when it was last given something to read.
 #[derive(Debug, Default)]
@@ -38,7 +36,7 @@ impl Sightings {
             return false;
         };
         let has_moved = self.written_at.is_none_or(|written_at| {
-            let ran = self.last.is_some_and(|last| last.thread == sleeper.thread && last.switches < sleeper.switches);
+            let ran = self.last.is_some_and(|last| last.tid == sleeper.tid && last.switches < sleeper.switches);
             // A terminal echoes from where it also wakes its reader.
             let answered = output_at.is_some_and(|output_at| output_at > written_at);
             ran || answered || now.saturating_duration_since(written_at) >= SETTLED
@@ -53,6 +51,34 @@ impl Sightings {
     }
 }
 
+/// Whether a process waits for input now. Costs a few looks into `/proc`.
+pub(crate) fn waits_for_input(process: &Process) -> bool {
+    if !process.state().is_leader_running() || process.input.is_busy() {
+        return false;
+    }
+    let seen = candidates(process).and_then(|(candidates, object)| evidence::waiting_for_input(&candidates, object).blocked);
+    let mut state = process.state();
+    let output_at = state.output_at;
+    state.sightings.judge(seen, output_at, Instant::now())
+}
+
+/// Who may read the input, and what it comes through: for a terminal its foreground group, for a pipe the tree.
+fn candidates(process: &Process) -> Option<(Vec<u32>, InputObject)> {
+    if let Some(pipe) = process.input.pipe() {
+        return Some((process.tree.members(), pipe::identity(&*pipe).ok()?));
+    }
+    let output = process.outputs.get(Stream::Stdout)?;
+    let rdev = output.terminal()?.device().ok()?;
+    let foreground = signalling::foreground(process)?;
+    Some((process_group::members(foreground).ok()?, InputObject::Terminal { rdev }))
+}
+
+/// Whether the terminal shows what is typed; `None` without one.
+pub(crate) fn echo(process: &Process) -> Option<bool> {
+    let output = process.outputs.get(Stream::Stdout)?;
+    output.terminal()?.modes().ok().map(|modes| modes.echo)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -64,7 +90,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn sleeper(switches: u64) -> Option<Sleeper> {
-        Some(Sleeper { thread: 7, switches })
+        Some(Sleeper { pid: 7, tid: 7, switches, timed: false })
     }
 
     #[test]
@@ -94,6 +120,6 @@ mod tests {
         let (mut sightings, start) = (Sightings::default(), Instant::now());
         assert!(sightings.judge(sleeper(3), None, start));
         sightings.note_write(start);
-        assert!(!sightings.judge(Some(Sleeper { thread: 8, switches: 9 }), None, start + MS));
+        assert!(!sightings.judge(Some(Sleeper { pid: 8, tid: 8, switches: 9, timed: false }), None, start + MS));
     }
 }

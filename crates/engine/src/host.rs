@@ -5,12 +5,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 
-use crate::users::{self, User};
 use crannog_core::id::ProcessId;
 use crannog_core::process::ResourceLimits;
 use crannog_sys::cgroup::{Cgroup, Cgroups};
 use crannog_sys::reaper;
 use crannog_sys::spawn::{Credentials, Resource};
+use crannog_sys::users::{self, User};
 
 use crate::config::{EngineConfig, Tracking};
 use crate::environment::Identity;
@@ -26,6 +26,7 @@ pub(crate) struct Host {
     /// The group that holds the groups of all trees.
     cgroup: Mutex<Option<Cgroup>>,
     null: File,
+    user: User,
     identity: Identity,
     hard_limits: HardLimits,
 }
@@ -50,12 +51,14 @@ impl Host {
         let failed = |step: &'static str| move |source| EngineError::Setup { step, source };
         reaper::become_subreaper().map_err(failed("becoming the reaper of orphans"))?;
         let null = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
-        let name = own_name().map_err(failed("finding out who we are"))?;
+        let user = users::current().map_err(failed("finding out who we are"))?;
         let home = config.workspace.as_os_str().as_encoded_bytes().to_vec();
+        let identity = Identity { name: user.name.as_encoded_bytes().to_vec(), home };
         Ok(Self {
             cgroup: Mutex::new(config.cgroups.then(|| sandbox_cgroup(&config.sandbox)).flatten()),
             null,
-            identity: Identity { name, home },
+            user,
+            identity,
             hard_limits: hard_limits().map_err(failed("reading our limits"))?,
         })
     }
@@ -91,9 +94,10 @@ impl Host {
         let Some(name) = user else { return Ok(RunAs { credentials: None, identity: self.identity.clone() }) };
         let unavailable = |source| EngineError::UserUnavailable { user: name.to_owned(), source };
         let user = users::find(name).map_err(unavailable)?.ok_or_else(|| unavailable(io::ErrorKind::NotFound.into()))?;
-        let User { uid, gid, groups, name, home, .. } = user;
-        let identity = Identity { name: name.into_bytes(), home };
-        Ok(RunAs { credentials: Some(Credentials { uid, gid, groups }), identity })
+        let identity = Identity { name: user.name.as_encoded_bytes().to_vec(), home: user.home.as_os_str().as_encoded_bytes().to_vec() };
+        // Becoming who we are needs no rights, which we may not have.
+        let is_other = (user.uid, user.gid) != (self.user.uid, self.user.gid);
+        Ok(RunAs { credentials: is_other.then(|| user.credentials()), identity })
     }
 }
 
@@ -113,12 +117,6 @@ fn sandbox_cgroup(sandbox: &str) -> Option<Cgroup> {
     let cgroups = Cgroups::detect()?;
     let made = cgroups.create(&format!("crannog-{sandbox}"));
     made.inspect_err(|error| tracing::warn!(%error, "the sandbox can't have a cgroup; trees are tracked by lineage")).ok()
-}
-
-fn own_name() -> io::Result<Vec<u8>> {
-    let uid = users::own_uid();
-    let user = users::find(&uid.to_string())?;
-    Ok(user.map_or_else(|| uid.to_string().into_bytes(), |user| user.name.into_bytes()))
 }
 
 /// See `proc_pid_limits(5)`: name in fixed columns, then soft and hard limit.

@@ -18,7 +18,6 @@ use crannog_sys::async_fd::AsyncFile;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::process::Process;
 use crate::signalling;
@@ -109,6 +108,11 @@ impl Input {
         }
     }
 
+    /// Whether writes are under way.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.queue().is_writing
+    }
+
     /// Ends the input behind the writes that wait.
     pub(crate) fn close(&self) {
         let mut queue = self.queue();
@@ -165,12 +169,12 @@ pub(crate) fn check_id(name: &'static str, id: Option<&str>) -> Result<(), Engin
 }
 
 /// Interrupts a process that has neither a terminal nor piped input, which is what a Ctrl-C written to it means.
-pub(crate) fn interrupt(engine: &Shared, process: &Process, write_id: Option<String>) -> Result<Written, EngineError> {
+pub(crate) fn interrupt(process: &Process, write_id: Option<String>) -> Result<Written, EngineError> {
     let written = Written { accepted: 1, line_too_long: false, repeated: false };
     if process.input.remembers(write_id.as_deref()) {
         return Ok(Written { repeated: true, ..written });
     }
-    signalling::signal(engine, process, Target::Group, Signal::INT)?;
+    signalling::signal(process, Target::Group, Signal::INT)?;
     let ticket = Arc::new(Ticket::default());
     ticket.decide(Ok(written));
     process.input.queue().remember(write_id, &ticket);

@@ -35,7 +35,6 @@ mod table;
 mod timeout;
 mod transcript;
 mod tree;
-mod users;
 
 pub use config::{EngineConfig, Tracking};
 pub use engine::Engine;

@@ -7,15 +7,15 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::users as pipe;
 use crannog_core::limits;
 use crannog_core::process::Stream;
 use crannog_sys::async_fd::{AsyncFile, AsyncTerminal};
+use crannog_sys::pipe;
 
 use crate::process::Process;
 
-/// Reads between two pauses for others: 1 MiB of a flood, a fraction of a millisecond.
-const READS_PER_TURN: u32 = 16;
+/// Reads between two pauses for others: 256 KiB of a flood, some tens of microseconds.
+const READS_PER_TURN: u32 = 4;
 /// Full reads in a row after which a pipe counts as flooded and is made larger: fewer switches between writer and reader.
 const FULL_READS_OF_FLOOD: u32 = 32;
 /// Size of a flooded pipe. The kernel's default is 64 KiB; 1 MiB is what any user may ask for.
@@ -23,6 +23,9 @@ const PIPE_BYTES_FLOODED: usize = 1024 * 1024;
 /// How often a terminal is looked at that no process has open while its process lives: it may be opened again through `/dev/tty`, and
 /// closing our side would hang up the session.
 const HUNG_UP_RETRY: Duration = Duration::from_millis(100);
+/// Wake-ups for nothing in a row after which the kernel's word is no longer taken: a terminal that was hung up once and opened again counts
+/// as readable for ever.
+const WAKES_FOR_NOTHING_MAX: u32 = 8;
 /// `EIO`, the end of a terminal's output (pty(7)).
 const EIO: i32 = 5;
 
@@ -109,14 +112,16 @@ pub(crate) fn spawn(process: &Arc<Process>, buffer: &Arc<ReadBuffer>) {
 
 async fn run(process: Arc<Process>, output: Arc<Output>, stream: Stream, buffer: Arc<ReadBuffer>) {
     let mut full_reads = 0;
+    let mut wakes_for_nothing = 0;
     loop {
         process.until_not_held().await;
         let mut pumped = Pumped::Nothing;
         for _ in 0..READS_PER_TURN {
             pumped = output.pump(&process, stream, &buffer);
             let Pumped::Bytes(count) = pumped else { break };
+            wakes_for_nothing = 0;
             full_reads = if count == limits::READ_CHUNK_BYTES { full_reads + 1 } else { 0 };
-            if full_reads == FULL_READS_OF_FLOOD {
+            if full_reads == FULL_READS_OF_FLOOD && process.state().holds.is_empty() {
                 enlarge(&output);
             }
             if process.is_held() {
@@ -125,7 +130,9 @@ async fn run(process: Arc<Process>, output: Arc<Output>, stream: Stream, buffer:
         }
         match pumped {
             Pumped::Bytes(_) => tokio::task::yield_now().await,
+            Pumped::Nothing if wakes_for_nothing > WAKES_FOR_NOTHING_MAX => tokio::time::sleep(HUNG_UP_RETRY).await,
             Pumped::Nothing => {
+                wakes_for_nothing += 1;
                 if output.readable().await.is_err() {
                     break;
                 }
@@ -152,6 +159,6 @@ pub(crate) fn close(process: &Process, stream: Stream) {
 /// Best effort: an unprivileged user may have used up its pages for pipes, and then the small pipe does, only slower.
 fn enlarge(output: &Output) {
     if let Output::Pipe(file) = output {
-        let _ = pipe::set_size(file, PIPE_BYTES_FLOODED);
+        let _ = pipe::set_capacity(file, PIPE_BYTES_FLOODED);
     }
 }

@@ -52,7 +52,13 @@ impl Engine {
                 met_orphans = true;
                 continue;
             };
-            process.state().leader = Leader::Reaped;
+            {
+                let mut state = process.state();
+                state.leader = Leader::Reaped;
+                if let Some(timer) = state.timer.take() {
+                    timer.abort();
+                }
+            }
             let exit = Exit { status, usage, at: Instant::now() };
             tokio::spawn(drain::finish(self.0.clone(), process, exit));
         }

@@ -7,7 +7,6 @@ use crannog_core::process::Stream;
 use crannog_core::signal::{Signal, Target};
 use crannog_sys::process_tree;
 
-use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::process::{Leader, Process};
 
@@ -15,7 +14,7 @@ use crate::process::{Leader, Process};
 const LOOKS: usize = 2;
 
 /// Sends a signal.
-pub(crate) fn signal(_engine: &Shared, process: &Process, target: Target, signal: Signal) -> Result<(), EngineError> {
+pub(crate) fn signal(process: &Process, target: Target, signal: Signal) -> Result<(), EngineError> {
     let leader = match &process.state().leader {
         Leader::Running { pid } => Some(*pid),
         Leader::Reaped => None,
@@ -29,8 +28,10 @@ pub(crate) fn signal(_engine: &Shared, process: &Process, target: Target, signal
             group(leader, leader, signal).map_err(|source| EngineError::Signal { process: process.id, source })?
         }
         (Target::Foreground, Some(leader)) => {
-            let group_number = foreground(process).unwrap_or(leader);
-            group(leader, group_number, signal).map_err(|source| EngineError::Signal { process: process.id, source })?
+            let failed = |source| EngineError::Signal { process: process.id, source };
+            let reached = foreground(process).map_or(Ok(0), |foreground| group(leader, foreground, signal)).map_err(failed)?;
+            // Without a terminal, and between two jobs of a shell, it is the group that the process was started in.
+            if reached > 0 { reached } else { group(leader, leader, signal).map_err(failed)? }
         }
     };
     if reached == 0 { Err(ended()) } else { Ok(()) }

@@ -53,10 +53,17 @@ impl Table {
 
     /// An id for a process about to be started. `draw` gives random bits.
     pub(crate) fn choose_id(&self, draw: impl FnMut() -> u32, live_max: u32) -> Result<ProcessId, EngineError> {
-        let (live, limit) = (self.live(), if self.is_closed { 0 } else { live_max });
+        if self.is_closed {
+            return Err(EngineError::Closed);
+        }
+        let (live, limit) = (self.live(), live_max);
+        if live == limits::PROCESSES_WARNING_DEFAULT * limit / limits::PROCESSES_LIVE_DEFAULT {
+            tracing::warn!(live, limit, "the sandbox will soon run as many processes as it may");
+        }
         let is_used = |id| self.processes.contains_key(&id) || self.retired.contains(&id);
         // The range is larger than all tables together, so only the limit can refuse.
-        Some(()).filter(|()| live < limit).and_then(|()| ids::choose(draw, is_used)).ok_or(EngineError::LimitReached { live, limit })
+        let id = if live < limit { ids::choose(draw, is_used) } else { None };
+        id.ok_or(EngineError::LimitReached { live, limit })
     }
 
     /// Enters a process that has just been started.

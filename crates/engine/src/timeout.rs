@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::kill;
 use crate::process::{Cause, Process};
 
-/// Arms the timer. It is stopped when the end is published.
+/// Arms the timer. It is stopped when the leader has ended.
 pub(crate) fn arm(engine: &Engine, process: &Arc<Process>, timeout: Duration) {
     let timeout = timeout.min(limits::TIMEOUT_MAX);
     let task = tokio::spawn(expire(engine.clone(), process.clone(), timeout));
@@ -18,7 +18,12 @@ pub(crate) fn arm(engine: &Engine, process: &Arc<Process>, timeout: Duration) {
 
 async fn expire(engine: Engine, process: Arc<Process>, timeout: Duration) {
     tokio::time::sleep(timeout).await;
+    engine.reap();
+    if !process.state().is_leader_running() {
+        // It was faster. What it left in the background has no timeout.
+        return;
+    }
     let after_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-    // On its own task: publishing the end stops this one, and the rest of the tree is to go all the same.
+    // On its own task: the end of the leader stops this one, and the rest of the tree is to go all the same.
     tokio::spawn(async move { kill::end_tree(&engine, &process, Cause::TimedOut { after_ms }, limits::KILL_GRACE).await });
 }

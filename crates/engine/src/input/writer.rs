@@ -13,7 +13,10 @@ use crate::process::Process;
 use crate::reader::Output;
 
 /// How long a blocked write trusts that the kernel tells of room. A terminal does not in every case in which it makes some.
-const ROOM_RETRY: Duration = Duration::from_millis(20);
+const ROOM_RETRY_MAX: Duration = Duration::from_millis(20);
+/// The first pause when the kernel told of room and there was none, as for ever on a terminal that was hung up; doubles up to
+/// [`ROOM_RETRY_MAX`].
+const ROOM_RETRY_MIN: Duration = Duration::from_millis(1);
 /// `EPIPE`: the process has closed its end.
 const EPIPE: i32 = 32;
 /// `EIO`: no process has the terminal open.
@@ -95,6 +98,7 @@ impl Target {
 async fn write(process: &Process, job: &Job) -> Result<Written, Failure> {
     let mut accepted = 0;
     let mut line_too_long = false;
+    let mut blocked_in_a_row = 0;
     let failure = loop {
         let rest = &job.bytes[accepted..];
         if rest.is_empty() {
@@ -109,6 +113,7 @@ async fn write(process: &Process, job: &Job) -> Result<Written, Failure> {
             Ok(count) if count > 0 => {
                 line_too_long |= gauge(process, is_in_line_mode, &rest[..count]);
                 accepted += count;
+                blocked_in_a_row = 0;
                 process.state().sightings.note_write(Instant::now());
                 // The reader gets its turn: what a terminal echoes has to leave before more fits.
                 tokio::task::yield_now().await;
@@ -120,12 +125,13 @@ async fn write(process: &Process, job: &Job) -> Result<Written, Failure> {
             Err(error) if error.kind() != io::ErrorKind::WouldBlock && error.raw_os_error() != Some(EIO) => {
                 break Some(Failure::Refused { errno: error.raw_os_error().unwrap_or(EIO) });
             }
-            blocked => {
+            // No room, or no process that has the terminal open.
+            Ok(_) | Err(_) => {
                 if Instant::now() >= job.deadline {
                     break None;
                 }
-                let tells_of_room = blocked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
-                until_room(process, tells_of_room.then_some(&target), job.deadline).await;
+                until_room(process, &target, blocked_in_a_row, job.deadline).await;
+                blocked_in_a_row += 1;
             }
         }
     };
@@ -145,12 +151,14 @@ fn gauge(process: &Process, is_in_line_mode: bool, bytes: &[u8]) -> bool {
     }
 }
 
-/// Waits until there may be room, the input is closed, or the deadline has come. A terminal that no process has open can't tell of room.
-async fn until_room(process: &Process, target: Option<&Target>, deadline: Instant) {
-    let retry = deadline.min(Instant::now() + ROOM_RETRY);
+/// Waits until there may be room, the input is closed, or the deadline has come.
+async fn until_room(process: &Process, target: &Target, blocked_in_a_row: u32, deadline: Instant) {
+    // The kernel's word is taken once, and again when it has turned out true.
+    let trusts = blocked_in_a_row == 0;
+    let pause = if trusts { ROOM_RETRY_MAX } else { ROOM_RETRY_MAX.min(ROOM_RETRY_MIN * 2_u32.pow(blocked_in_a_row.min(8))) };
     tokio::select! {
-        Some(()) = async { Some(target?.writable().await) } => {}
+        () = target.writable(), if trusts => {}
         () = process.input.closed.notified() => {}
-        () = tokio::time::sleep_until(retry) => {}
+        () = tokio::time::sleep_until(deadline.min(Instant::now() + pause)) => {}
     }
 }
