@@ -4,12 +4,15 @@
 //! input is passed on; the end of the guest's answers ends the program.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
+
+/// Bytes copied at a time: what a pipe holds.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
@@ -29,8 +32,22 @@ pub(crate) fn connect(path: &Path) -> Result<(), ConnectError> {
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(ConnectError::Copy)?);
     thread::spawn(move || {
         // When the guest has gone the other direction tells it.
-        let _ = io::copy(&mut input, &mut to_guest);
+        let _ = copy(&mut input, &mut to_guest);
         let _ = to_guest.shutdown(Shutdown::Write);
     });
-    io::copy(&mut socket, &mut output).map(drop).map_err(ConnectError::Copy)
+    copy(&mut socket, &mut output).map_err(ConnectError::Copy)
+}
+
+/// Copies by plain reads and writes. The standard library's copy would use splice(2), and that holds the lock of a pipe while it waits for
+/// the socket: whoever reads the other end of our output would be stuck, in non-blocking mode, too.
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0; CHUNK_BYTES];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(len) => to.write_all(&buffer[..len])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }

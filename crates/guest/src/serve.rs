@@ -29,8 +29,9 @@ use crate::service::Guest;
 const BLOCKING_THREADS_MAX: usize = 2;
 /// An idle thread costs memory and a spawn costs microseconds.
 const BLOCKING_THREAD_IDLE: Duration = Duration::from_secs(1);
-/// Time for answers that are on their way when everything has ended.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// Time for answers that are on their way when everything has ended. They only have to reach the socket: what is in it can be read after
+/// we have gone. A caller that does not read is not waited for longer.
+const LAST_ANSWERS: Duration = Duration::from_millis(250);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
