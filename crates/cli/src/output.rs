@@ -5,6 +5,7 @@
 
 pub(crate) mod colours;
 pub(crate) mod json;
+mod progress;
 pub(crate) mod relay;
 pub(crate) mod table;
 pub(crate) mod transcript;
@@ -24,6 +25,7 @@ use table::Table;
 pub(crate) struct Output {
     json: bool,
     terminal: bool,
+    words_terminal: bool,
     data_colours: Colours,
     word_colours: Colours,
 }
@@ -31,12 +33,13 @@ pub(crate) struct Output {
 impl Output {
     /// Looks at stdout, stderr and the environment once.
     pub(crate) fn new(json: bool, choice: ColorChoice) -> Self {
-        let terminal = io::stdout().is_terminal();
+        let (terminal, words_terminal) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self {
             json,
             terminal,
+            words_terminal,
             data_colours: Colours::choose(choice, terminal),
-            word_colours: Colours::choose(choice, io::stderr().is_terminal()),
+            word_colours: Colours::choose(choice, words_terminal),
         }
     }
 

@@ -28,6 +28,7 @@ impl Collect {
         let process = self.process.process();
         let sandbox = self.process.open().await?;
         let collect = self.wait.into_collect(self.cursor, limits::WINDOW_WRITE_MS_DEFAULT);
-        show_update(output, sandbox.collect(process, collect).await?)
+        let update = output.waiting("waiting for output", sandbox.collect(process, collect)).await?;
+        show_update(output, update)
     }
 }

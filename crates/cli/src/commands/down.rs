@@ -30,7 +30,7 @@ impl Down {
             if self.all { Sandbox::list(&host).await?.into_iter().map(|sandbox| sandbox.id.to_string()).collect() } else { self.sandboxes };
         let mut destroyed = Vec::new();
         let mut failures = Vec::new();
-        for (reference, answer) in destroy_all(&host, &references).await {
+        for (reference, answer) in output.waiting("ending", destroy_all(&host, &references)).await {
             match answer {
                 Ok(()) => destroyed.push(reference),
                 // `--all` is content with one that somebody else ended meanwhile.

@@ -59,7 +59,7 @@ impl Kill {
 }
 
 async fn end(output: Output, sandbox: &Sandbox, process: ProcessId, grace: Option<Duration>) -> Result<(), Failure> {
-    let killed = sandbox.kill(process, grace).await?;
+    let killed = output.waiting("ending", sandbox.kill(process, grace)).await?;
     if output.is_json() {
         output::document(&KillDocument::of(process.0, &killed))?;
     } else {

@@ -68,6 +68,7 @@ impl Start {
         spec.cwd = self.cwd.map(OsString::into_vec);
         spec.timeout = self.timeout;
         let collect = self.collect.into_collect(None, limits::WINDOW_START_MS_DEFAULT);
-        show_update(output, sandbox.start_and_collect(spec, collect).await?)
+        let update = output.waiting("waiting for output", sandbox.start_and_collect(spec, collect)).await?;
+        show_update(output, update)
     }
 }

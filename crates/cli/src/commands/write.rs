@@ -42,10 +42,13 @@ impl Write {
         let sandbox = self.process.open().await?;
         let collect = self.collect.into_collect(None, limits::WINDOW_WRITE_MS_DEFAULT);
         let (asked, update) = if !self.keys && self.text == "-" {
-            pour(&sandbox, process, collect).await?
+            output.waiting("writing", pour(&sandbox, process, collect)).await?
         } else {
             let bytes = if self.keys { keys_of(&self.text)? } else { self.text.into_vec() };
-            (bytes.len() as u64, sandbox.write_and_collect(process, Input::new(bytes), collect).await?)
+            (
+                bytes.len() as u64,
+                output.waiting("waiting for output", sandbox.write_and_collect(process, Input::new(bytes), collect)).await?,
+            )
         };
         let written = update.written;
         show_update(output, update)?;

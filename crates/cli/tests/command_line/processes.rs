@@ -72,7 +72,8 @@ fn each_condition_ends_a_wait() {
         home.ok(&["kill", &id, &process_of(&update)]);
     }
     let (code, error) = home.error(&["start", &id, "--until", "regex:(", "--", "true"]);
-    assert_eq!((code, &error["code"]), (2, &json!("invalid_argument")));
+    assert_eq!((code, &error["code"]), (125, &json!("invalid_argument")));
+    assert_eq!(home.json(&["ps", &id]).as_array().unwrap().len(), 5, "nothing was started for it");
     let (code, error) = home.error(&["start", &id, "--until", "sometime", "--", "true"]);
     assert_eq!((code, &error["code"]), (2, &json!("invalid_argument")));
 }
