@@ -9,6 +9,8 @@ use crannog_wire::Failure;
 use crate::lease::Fenced;
 
 /// A refusal with the engine's code, message and context. What the kernel said is added to the context, not to the message.
+// By value, to be what `map_err` takes.
+#[allow(clippy::needless_pass_by_value)]
 pub(crate) fn refused(error: EngineError) -> Failure {
     let mut failure = Failure::new(error.code(), error.to_string());
     for (name, value) in error.context() {

@@ -40,7 +40,8 @@ fn fail(error: &dyn Error, code: ExitCode) -> ExitCode {
     let mut text = format!("crannog-guest: {error}");
     let mut source = error.source();
     while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
         source = cause.source();
     }
     // With standard error gone there is nobody left to tell.

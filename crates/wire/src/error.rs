@@ -42,6 +42,8 @@ impl Failure {
 
     /// Adds a named fact.
     #[must_use]
+    // By value, so that a number can be given as it is.
+    #[allow(clippy::needless_pass_by_value)]
     pub fn with(mut self, name: impl Into<String>, value: impl ToString) -> Self {
         self.context.insert(name.into(), value.to_string());
         self

@@ -29,7 +29,7 @@ pub(super) fn problems(root: &Path, forbidden: &[String]) -> Result<Vec<String>>
         // What is not text has no words to look at.
         if let Ok(text) = std::fs::read_to_string(&path) {
             problems.extend(words(&name, &text, forbidden));
-            if name.ends_with(".rs") {
+            if path.extension().is_some_and(|extension| extension == "rs") {
                 problems.extend(source(&name, &text));
             }
         }
