@@ -45,7 +45,7 @@ pub struct Command {
     pub environment: Vec<CString>,
     /// The working directory as a path; entered with the rights of `user`. Ours if neither this nor `directory` is set.
     pub cwd: Option<CString>,
-    /// The working directory as a descriptor; it wins over `cwd`.
+    /// The working directory as a descriptor; it wins over `cwd`. Entered with our own rights, as whoever opened it had them.
     pub directory: Option<OwnedFd>,
     /// Standard input, output and error.
     pub stdio: [OwnedFd; 3],

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
-use rustix::termios::{LocalModes, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetwinsize};
+use rustix::termios::{InputModes, LocalModes, OptionalActions, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize};
 
 use crate::async_fd::AsyncTerminal;
 
@@ -33,6 +33,8 @@ impl Terminal {
     /// Both descriptors are close-on-exec from birth. The peer is opened through the master (`TIOCGPTPEER`), not by a
     /// path, so it is right in every mount namespace; it does not become our controlling terminal.
     ///
+    /// The line discipline is told that input is UTF-8 (`IUTF8`, see termios(3)), so erasing takes a whole character.
+    ///
     /// # Errors
     ///
     /// `ENOSPC` when the machine has no terminals left (`/proc/sys/kernel/pty/max`).
@@ -42,6 +44,9 @@ impl Terminal {
         unlockpt(&master)?;
         let peer = ioctl_tiocgptpeer(&master, flags)?;
         fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
+        let mut attributes = tcgetattr(&peer)?;
+        attributes.input_modes |= InputModes::IUTF8;
+        tcsetattr(&peer, OptionalActions::Now, &attributes)?;
         let device = fstat(&peer)?.st_rdev;
         let terminal = Self { master, device };
         terminal.resize(rows, columns)?;

@@ -141,6 +141,8 @@ fn a_directory_is_entered_with_the_rights_of_the_user() {
     command.cwd = Some(c(directory.path().to_str().unwrap()));
     command.user = Some(Credentials { uid: 65_534, gid: 65_534, groups: Vec::new() });
     assert_eq!(failure(&command), (SpawnStep::Directory, SpawnReason::DirectoryForbidden));
+    command.directory = Some(fs::File::open(directory.path()).unwrap().into());
+    assert_eq!(wait_for(spawn(&command).unwrap().pid).unwrap().0, DONE, "what we opened is entered with our rights");
 }
 
 #[test]

@@ -56,6 +56,16 @@ async fn the_program_has_a_controlling_terminal_of_the_right_size() {
     assert_eq!(terminal.foreground_group().unwrap(), None);
 }
 
+#[tokio::test]
+async fn erasing_takes_a_whole_character() {
+    let (child, terminal) = on_terminal(&["sh", "-c", "read line; printf '<%s>' \"$line\""]);
+    let terminal = terminal.into_async().unwrap();
+    terminal.write("a\u{4E2D}\x7fb\n".as_bytes()).await.unwrap();
+    let text = read_to_end(&terminal).await;
+    wait_for(child.pid).unwrap();
+    assert!(text.ends_with("<ab>"), "{text:?}");
+}
+
 #[test]
 fn a_resize_reaches_the_program() {
     let (child, terminal) = on_terminal(&["sleep", "60"]);

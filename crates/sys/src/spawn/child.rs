@@ -82,10 +82,13 @@ unsafe fn steps(plan: &Plan<'_>) -> Result<Never, Failure> {
             check(SpawnStep::Limit, result)?;
         }
         libc::syscall(libc::SYS_umask, command.umask);
+        if let Some(directory) = &command.directory {
+            check(SpawnStep::Directory, libc::syscall(libc::SYS_fchdir, directory.as_raw_fd()))?;
+        }
         if let Some(user) = &command.user {
             become_user(user)?;
         }
-        enter_directory(plan)?;
+        enter_path(plan)?;
         if command.no_new_privs {
             check(SpawnStep::NoNewPrivileges, prctl(libc::PR_SET_NO_NEW_PRIVS, 1))?;
         }
@@ -167,18 +170,14 @@ unsafe fn become_user(user: &Credentials) -> Result<(), Failure> {
     }
 }
 
-unsafe fn enter_directory(plan: &Plan<'_>) -> Result<(), Failure> {
-    // SAFETY: the path is a C string of the command.
-    let result = unsafe {
-        if let Some(directory) = &plan.command.directory {
-            libc::syscall(libc::SYS_fchdir, directory.as_raw_fd())
-        } else if let Some(path) = &plan.command.cwd {
-            libc::syscall(libc::SYS_chdir, path.as_ptr())
-        } else {
-            0
+unsafe fn enter_path(plan: &Plan<'_>) -> Result<(), Failure> {
+    match &plan.command.cwd {
+        // SAFETY: the path is a C string of the command.
+        Some(path) if plan.command.directory.is_none() => {
+            check(SpawnStep::Directory, unsafe { libc::syscall(libc::SYS_chdir, path.as_ptr()) })
         }
-    };
-    check(SpawnStep::Directory, result)
+        _ => Ok(()),
+    }
 }
 
 fn prctl(option: c_int, value: c_ulong) -> c_long {
