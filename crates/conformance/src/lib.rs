@@ -4,6 +4,7 @@
 //! the list into tests; [`runner`] gives each case its sandbox, a deadline, and the check that nothing is left behind.
 //! `docs/testing.md` maps the ids of known failures to cases.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "this crate is tests: a panic is how a case says no")]
 #![allow(clippy::format_collect, reason = "expected texts are short, and read best as they are built")]
 

@@ -1,3 +1,5 @@
+//! Membership and parsing: rules on made-up tables, and looks at real processes.
+
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
