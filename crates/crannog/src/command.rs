@@ -59,6 +59,13 @@ impl Command {
         self
     }
 
+    /// Records what the terminal shows and what is typed while it echoes: see [`Sandbox::recording`](crate::Sandbox::recording). Only with
+    /// a terminal.
+    pub fn record(mut self, record: bool) -> Self {
+        self.0.record = record;
+        self
+    }
+
     /// Pipes, with an input that [`Sandbox::write`](crate::Sandbox::write) fills.
     pub fn stdin_piped(mut self) -> Self {
         self.0.connection = Connection::Pipes(Stdin::Piped);

@@ -16,6 +16,25 @@
 //! - A session that somebody waits on is not evicted, concurrent polls of one session take turns, and a dropped poll loses nothing. An
 //!   evicted session's transcript can still be read through [`CompatSession::sandbox`], and the error of a later call says so in its context.
 //!
+//! ```
+//! # use crannog::{Host, Sandbox, SandboxOptions};
+//! use crannog::compat::{CompatSession, PtyStart};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let home = tempfile::tempdir()?;
+//! # let host = Host::at(home.path())?;
+//! # let sandbox = Sandbox::create(&host, SandboxOptions::new()).await?;
+//! let session = CompatSession::new(sandbox.clone());
+//! let cat = session.pty_exec_start(&PtyStart { tty: true, yield_time_s: Some(0.25), ..PtyStart::shell("cat") }).await?;
+//! let id = i64::from(cat.process_id.expect("cat waits for input"));
+//! let end = session.pty_write_stdin(id, "hi\n\u{4}", Some(5.0), None).await?;
+//! assert_eq!((end.output, end.exit_code), (b"hi\r\nhi\r\n".to_vec(), Some(0)));
+//! # sandbox.destroy().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Users are those of the system, switched to without `sudo`. The `timeout` that the layer's interactive start takes and ignores is left out.
 
 mod error;

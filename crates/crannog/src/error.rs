@@ -134,6 +134,9 @@ impl Error {
             Kind::SandboxAmbiguous { .. } => Some("give more of the id, or the name".to_owned()),
             Kind::HomeMissing => Some("set CRANNOG_HOME to a directory of your own".to_owned()),
             Kind::SandboxCreating { .. } => Some("try again in a moment".to_owned()),
+            Kind::Directory { path, .. } => {
+                Some(format!("make {} writable for this user, or set CRANNOG_HOME to a directory of your own", path.display()))
+            }
             Kind::Workspace { .. } => Some("name an existing directory that you may write to".to_owned()),
             Kind::Store(error) => error.hint(),
             Kind::InvalidArgument { rule, .. } => Some(rule.clone()),

@@ -39,6 +39,16 @@ impl Sandbox {
         Ok(Follow { sandbox: self.clone(), operation, events })
     }
 
+    /// Follows a process's transcript to show it on a terminal of the caller's. While this lasts, that terminal answers what programs ask
+    /// of theirs (where the cursor is, which colours there are), and what it answers is to be written to the process. Otherwise the guest
+    /// answers.
+    pub async fn attach(&self, process: ProcessId, from: u64) -> Result<Follow, Error> {
+        let operation = Operation::ReadTranscript;
+        let answer = self.guest().attach(process, from).await;
+        let events = self.settle(operation, answer).await?;
+        Ok(Follow { sandbox: self.clone(), operation, events })
+    }
+
     /// Starts a process and streams its output. It is slowed to the reader's pace, so nothing is lost. Dropping the stream before the end
     /// ends the process and everything that it started.
     ///

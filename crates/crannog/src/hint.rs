@@ -20,6 +20,7 @@ pub(crate) fn of(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::PtySessionNotFound => "list the processes that are still known; ended ones are forgotten after a while",
         ErrorCode::StdinClosed => "start the process with a terminal or with piped input",
         ErrorCode::NotATerminal => "start the process with a terminal",
+        ErrorCode::NotRecorded => "start the process with a terminal and ask for a recording",
         ErrorCode::ProtocolMismatch => "make the sandbox anew with this version, or use the version that made it",
         ErrorCode::GuestUnreachable => "try again; if it stays so, destroy the sandbox",
         ErrorCode::GuestMissing => "install `crannog-guest` beside this program, or set CRANNOG_GUEST to its path",

@@ -22,6 +22,14 @@ struct Inner {
     store: Mutex<Option<Store>>,
 }
 
+impl Inner {
+    fn open_store(&self, operation: Operation) -> Result<Store, Error> {
+        let unusable = |source| Error::new(operation, Kind::Directory { path: self.paths.state().to_owned(), source });
+        self.paths.make_state().map_err(unusable)?;
+        Store::open(&self.paths.store()).map_err(|source| Error::new(operation, Kind::Store(source)))
+    }
+}
+
 impl Host {
     /// The place that the environment names: all below `CRANNOG_HOME` if that is set; else for root `/var/lib/crannog` and `/run/crannog`,
     /// for others `crannog` below `XDG_STATE_HOME` (`~/.local/state`) and `XDG_RUNTIME_DIR`.
@@ -81,14 +89,15 @@ impl Host {
         self.blocking(operation, move || {
             // A panic under the lock leaves at worst a closed connection behind, never half a record: SQLite rolls back.
             let mut slot = inner.store.lock().unwrap_or_else(PoisonError::into_inner);
-            let opened = slot.take().map_or_else(|| Store::open(&inner.paths.store()), Ok);
-            let answer = opened.and_then(|store| {
-                let answer = work(&store)?;
-                // After a failure the file is opened anew: it may have been moved or replaced.
-                *slot = Some(store);
-                Ok(answer)
-            });
-            answer.map_err(|source| Error::new(operation, Kind::Store(source)))
+            let failed = |source| Error::new(operation, Kind::Store(source));
+            let store = match slot.take() {
+                Some(store) => store,
+                None => inner.open_store(operation)?,
+            };
+            let answer = work(&store).map_err(failed)?;
+            // After a failure the file is opened anew: it may have been moved or replaced.
+            *slot = Some(store);
+            Ok(answer)
         })
         .await
     }

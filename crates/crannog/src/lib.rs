@@ -45,10 +45,13 @@ mod host;
 mod ids;
 mod info;
 mod options;
+mod probing;
 mod processes;
 mod reap;
 mod record;
+mod reference;
 mod sandbox;
+mod screen;
 mod wait;
 
 pub use crannog_core::collect::{Collect, Reason, Until};
@@ -59,6 +62,7 @@ pub use crannog_core::limits;
 pub use crannog_core::process::{
     Connection, ProcessInfo, Program, ResourceLimits, StartSpec, Stdin, Stream, TerminalSize, Update, Written,
 };
+pub use crannog_core::screen::{Cursor, RecordingState, Screen, ScreenRequest, ScreenRow};
 pub use crannog_core::signal::{Signal, Target};
 pub use crannog_core::transcript::{Ended, FollowEvent, Killed, Part, TranscriptPart, Usage};
 
@@ -71,5 +75,7 @@ pub use info::{SandboxInfo, SandboxState};
 pub use options::SandboxOptions;
 pub use processes::{Input, WRITE_PATIENCE_DEFAULT};
 pub use reap::Reaped;
-pub use sandbox::{ID_PREFIX_CHARACTERS_MIN, Sandbox};
+pub use reference::ID_PREFIX_CHARACTERS_MIN;
+pub use sandbox::Sandbox;
+pub use screen::Recording;
 pub use wait::Wait;

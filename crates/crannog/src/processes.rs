@@ -111,6 +111,25 @@ impl Sandbox {
     /// Waits for output, the end of the process, or a condition, and shows what came since the cursor.
     ///
     /// Reading never consumes: a lost answer is asked for again with the same cursor. Cancel-safe.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use crannog::{Command, Host, Sandbox, SandboxOptions, Until, Wait};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let home = tempfile::tempdir()?;
+    /// # let host = Host::at(home.path())?;
+    /// # let sandbox = Sandbox::create(&host, SandboxOptions::new()).await?;
+    /// let server = sandbox.start(Command::shell("sleep 0.1; echo listening on 8080; exec sleep 100")).await?;
+    /// let ready = Wait::at_most(Duration::from_secs(10)).until(Until::Regex("listening on ([0-9]+)".to_owned()));
+    /// let update = sandbox.collect(server.process, ready).await?;
+    /// assert_eq!(update.text, "listening on 8080\n");
+    /// let rest = sandbox.collect(server.process, Wait::at_most(Duration::ZERO).from_cursor(update.cursor)).await?;
+    /// assert_eq!(rest.text, "");
+    /// # sandbox.destroy().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn collect(&self, process: ProcessId, collect: impl Into<Collect>) -> Result<Update, Error> {
         let answer = self.guest().collect(process, collect.into()).await;
         self.settle(Operation::Collect, answer).await
@@ -176,6 +195,22 @@ impl Sandbox {
     /// answers with its earlier end, after what it left behind was ended.
     ///
     /// A kill that has begun runs to its end even if the future is dropped.
+    ///
+    /// ```
+    /// # use crannog::{Command, End, Host, Sandbox, SandboxOptions, Signal};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let home = tempfile::tempdir()?;
+    /// # let host = Host::at(home.path())?;
+    /// # let sandbox = Sandbox::create(&host, SandboxOptions::new()).await?;
+    /// let server = sandbox.start(Command::shell("sleep 100 & sleep 100")).await?;
+    /// let killed = sandbox.kill(server.process, None).await?;
+    /// assert_eq!(killed.end, End::Cancelled { signal: Signal::TERM });
+    /// assert!(killed.complete);
+    /// # sandbox.destroy().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn kill(&self, process: ProcessId, grace: Option<Duration>) -> Result<Killed, Error> {
         let answer = self.guest().kill(process, grace.unwrap_or(limits::KILL_GRACE)).await;
         self.settle(Operation::Kill, answer).await
@@ -185,7 +220,9 @@ impl Sandbox {
     /// [`limits::PROCESSES_ENDED_KEPT`] that ended.
     pub async fn processes(&self) -> Result<Vec<ProcessInfo>, Error> {
         let answer = self.guest().list().await;
-        self.settle(Operation::List, answer).await
+        let mut processes = self.settle(Operation::List, answer).await?;
+        processes.sort_by_key(|info| std::cmp::Reverse(info.age_ms));
+        Ok(processes)
     }
 
     /// How one process stands.
@@ -204,6 +241,23 @@ impl Sandbox {
 
     /// Raw bytes of a transcript from an absolute offset, at most `bytes_max` and [`limits::READ_REPLY_BYTES_MAX`], of one stream or of
     /// both in arrival order. Does not wait. Reading never consumes.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use crannog::{Command, Host, Sandbox, SandboxOptions, Stream};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let home = tempfile::tempdir()?;
+    /// # let host = Host::at(home.path())?;
+    /// # let sandbox = Sandbox::create(&host, SandboxOptions::new()).await?;
+    /// let process = sandbox.start(Command::shell("printf '\\377out'; echo err >&2")).await?.process;
+    /// sandbox.wait_any(&[process], Duration::from_secs(10)).await?;
+    /// let part = sandbox.read(process, 0, 1000, Some(Stream::Stdout)).await?;
+    /// assert_eq!(part.parts[0].bytes, b"\xffout");
+    /// # sandbox.destroy().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn read(&self, process: ProcessId, from: u64, bytes_max: usize, stream: Option<Stream>) -> Result<TranscriptPart, Error> {
         let answer = self.guest().read(process, from, bytes_max, stream).await;
         self.settle(Operation::ReadTranscript, answer).await

@@ -5,11 +5,11 @@ use std::time::Duration;
 use crannog_backends::{Backend as _, GuestProcess, Probe};
 use crannog_core::error::Operation;
 use crannog_core::id::SandboxId;
-use crannog_store::{Record, State, Store};
+use crannog_store::{ProcessIdentity, Record, State, Store};
 
 use crate::error::{Error, Kind};
 use crate::host::Host;
-use crate::record::placement_of;
+use crate::probing::probe_all;
 use crate::sandbox::{destroy_record, now_ms};
 
 /// A record that is being made is left alone for this long, whatever its maker looks like from here: the maker may live in a process
@@ -32,11 +32,25 @@ impl Host {
     ///
     /// Acts only on one complete listing of the records; an error there is an error here. A guest that does not answer is unknown and not
     /// gone, and is left alone.
+    ///
+    /// ```
+    /// # use crannog::{Host, Sandbox, SandboxOptions};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let home = tempfile::tempdir()?;
+    /// # let host = Host::at(home.path())?;
+    /// let sandbox = Sandbox::create(&host, SandboxOptions::new()).await?;
+    /// assert!(host.reap().await?.removed.is_empty(), "it is alive");
+    /// sandbox.destroy().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn reap(&self) -> Result<Reaped, Error> {
         let operation = Operation::Destroy;
         let mut reaped = Reaped::default();
-        for record in self.store(operation, Store::list).await? {
-            if self.is_abandoned(&record).await {
+        let records = self.store(operation, Store::list).await?;
+        for (record, probe) in probe_all(self, operation, records).await? {
+            if is_abandoned(&record, probe.as_ref()) {
                 let id = record.id.clone();
                 reaped.note(id, destroy_record(self, record, Duration::ZERO).await);
             }
@@ -48,25 +62,27 @@ impl Host {
         Ok(reaped)
     }
 
-    async fn is_abandoned(&self, record: &Record) -> bool {
-        match record.state {
-            State::Lost | State::Destroying => true,
-            State::Ready => matches!(self.local().probe(&placement_of(record)).await, Probe::Gone),
-            State::Creating => {
-                let is_old = now_ms().saturating_sub(record.created_ms) > CREATING_MS_MAX;
-                let creator = record.creator.clone();
-                let creator = creator.map(|creator| GuestProcess { pid: creator.pid, start_time: creator.start_time, boot: creator.boot });
-                let has_creator = creator.is_some_and(|creator| creator.is_alive());
-                is_old && !has_creator && matches!(self.local().probe(&placement_of(record)).await, Probe::Gone)
-            }
-        }
-    }
-
     async fn strays(&self) -> Result<Vec<crannog_backends::Placement>, Error> {
         let host = self.clone();
         let known = move |store: &Store| host.local().strays(|| Ok(store.list()?.into_iter().map(|record| record.id).collect()));
         self.store(Operation::Destroy, known).await
     }
+}
+
+/// Nobody will come back for it.
+fn is_abandoned(record: &Record, probe: Option<&Probe>) -> bool {
+    let is_gone = probe == Some(&Probe::Gone);
+    match record.state {
+        State::Lost | State::Destroying => true,
+        State::Ready => is_gone,
+        State::Creating => is_gone && now_ms().saturating_sub(record.created_ms) > CREATING_MS_MAX && !has_creator(record),
+    }
+}
+
+fn has_creator(record: &Record) -> bool {
+    let creator = record.creator.clone();
+    let creator = creator.map(|ProcessIdentity { pid, start_time, boot }| GuestProcess { pid, start_time, boot });
+    creator.is_some_and(|creator| creator.is_alive())
 }
 
 impl Reaped {

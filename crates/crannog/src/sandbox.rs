@@ -9,20 +9,20 @@ use crannog_backends::{Backend as _, GuestClient, Probe, WireError};
 use crannog_core::error::{ErrorCode, Operation};
 use crannog_core::id::SandboxId;
 use crannog_core::limits;
-use crannog_store::{Record, State, Store, StoreError};
+use crannog_store::{Record, State, Store};
 
 use crate::error::{Error, Kind};
 use crate::host::Host;
 use crate::info::SandboxInfo;
 use crate::options::check_lease;
+use crate::probing::{describe, probe_all};
 use crate::record::{info_of, placement_of};
-
-/// Fewest characters of an id's unique part that may stand for the whole.
-pub const ID_PREFIX_CHARACTERS_MIN: usize = 6;
+use crate::reference::find;
 
 /// A sandbox. Clones are handles to the same one and share one connection to its guest.
 ///
-/// Dropping the last handle leaves the sandbox running: it is found again with [`Sandbox::open`] and ends with [`Sandbox::destroy`].
+/// Dropping the last handle leaves the sandbox running: it is found again with [`Sandbox::open`] and ends with [`Sandbox::destroy`]. A handle
+/// belongs to the tokio runtime that it was made in.
 #[derive(Debug, Clone)]
 pub struct Sandbox(Arc<Inner>);
 
@@ -36,7 +36,7 @@ struct Inner {
 }
 
 impl Sandbox {
-    /// Finds a sandbox by its id, a unique beginning of it ([`ID_PREFIX_CHARACTERS_MIN`] characters after the `sbx_` or more), or its name.
+    /// Finds a sandbox by its id, a unique beginning of it ([`ID_PREFIX_CHARACTERS_MIN`](crate::ID_PREFIX_CHARACTERS_MIN) characters after the `sbx_` or more), or its name.
     pub async fn open(host: &Host, reference: &str) -> Result<Self, Error> {
         let operation = Operation::Open;
         let record = find(host, operation, reference).await?;
@@ -62,16 +62,8 @@ impl Sandbox {
     /// All sandboxes of a host, the oldest first, each asked how it stands. Asking takes at most [`limits::CONNECT_TIMEOUT`].
     pub async fn list(host: &Host) -> Result<Vec<SandboxInfo>, Error> {
         let records = host.store(Operation::List, Store::list).await?;
-        let mut asked = Vec::with_capacity(records.len());
-        for record in records {
-            let host = host.clone();
-            asked.push(tokio::spawn(async move { describe(&host, record).await }));
-        }
-        let mut infos = Vec::with_capacity(asked.len());
-        for answer in asked {
-            infos.push(answer.await.map_err(|source| Error::new(Operation::List, Kind::Interrupted { source }))?);
-        }
-        Ok(infos)
+        let probed = probe_all(host, Operation::List, records).await?;
+        Ok(probed.into_iter().map(|(record, probe)| info_of(record, probe.as_ref())).collect())
     }
 
     /// Its id.
@@ -100,6 +92,21 @@ impl Sandbox {
     }
 
     /// Starts the lease anew: the sandbox ends `lease` from now unless it is renewed again, or lives until it is destroyed with `None`.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use crannog::{Host, Sandbox, SandboxOptions};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let home = tempfile::tempdir()?;
+    /// # let host = Host::at(home.path())?;
+    /// let sandbox = Sandbox::create(&host, SandboxOptions::new().lease(Duration::from_secs(30))).await?;
+    /// sandbox.renew(Some(Duration::from_secs(300))).await?;
+    /// assert!(sandbox.info().await?.lease_remaining > Some(Duration::from_secs(200)));
+    /// # sandbox.destroy().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// Fails with [`ErrorCode::LeaseFenced`] when somebody has [taken it over](Self::take_over) since this handle was made.
     pub async fn renew(&self, lease: Option<Duration>) -> Result<(), Error> {
@@ -169,41 +176,6 @@ impl Host {
         let record = find(self, Operation::List, reference).await?;
         Ok(describe(self, record).await)
     }
-}
-
-/// Finds the record that a reference stands for.
-async fn find(host: &Host, operation: Operation, reference: &str) -> Result<Record, Error> {
-    let text = reference.to_owned();
-    let mut found = host.store(operation, move |store| candidates(store, &text)).await?;
-    match found.len() {
-        1 => Ok(found.remove(0)),
-        0 => Err(Error::new(operation, Kind::SandboxNotFound { reference: reference.to_owned() })),
-        count => Err(Error::new(operation, Kind::SandboxAmbiguous { reference: reference.to_owned(), count })),
-    }
-}
-
-fn candidates(store: &Store, reference: &str) -> Result<Vec<Record>, StoreError> {
-    if let Some(id) = SandboxId::parse(reference) {
-        return Ok(store.get(&id)?.into_iter().collect());
-    }
-    if let Some(record) = store.find_by_name(reference)? {
-        return Ok(vec![record]);
-    }
-    let unique = reference.strip_prefix(SandboxId::PREFIX).unwrap_or(reference);
-    let is_hex = unique.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-    if unique.len() < ID_PREFIX_CHARACTERS_MIN || !is_hex {
-        return Ok(Vec::new());
-    }
-    store.find_by_prefix(&format!("{}{unique}", SandboxId::PREFIX))
-}
-
-/// Asks a sandbox how it stands.
-async fn describe(host: &Host, record: Record) -> SandboxInfo {
-    if record.state != State::Ready {
-        return info_of(record, None);
-    }
-    let probe = host.local().probe(&placement_of(&record)).await;
-    info_of(record, Some(&probe))
 }
 
 /// What a failure to reach a guest means: the sandbox was destroyed, or its guest is gone for good, or it cannot be reached right now.

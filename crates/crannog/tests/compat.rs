@@ -85,6 +85,16 @@ async fn a_timeout_ends_the_whole_tree_and_nobody_else() {
 }
 
 #[tokio::test]
+async fn the_shortest_and_the_longest_timeouts_are_taken() {
+    with_session(|session| async move {
+        let run = async |text: &str, timeout| session.exec(&words(&[text]), Some(timeout), &Shell::Session, None).await;
+        assert_eq!(class(&run("sleep 1008", Duration::ZERO).await.unwrap_err()), ErrorClass::ExecTimeout);
+        assert!(run("true", Duration::MAX).await.unwrap().ok());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_dropped_exec_ends_what_it_started() {
     with_session(|session| async move {
         let id = session.sandbox().id().clone();

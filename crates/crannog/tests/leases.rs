@@ -4,10 +4,11 @@
 
 mod common;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use common::{Place, entries, eventually, tagged};
 use crannog::{Command, ErrorCode, Sandbox, SandboxId, SandboxOptions, SandboxState};
+use crannog_store::{Options, ProcessIdentity, Record, State, Store};
 
 #[tokio::test]
 async fn a_sandbox_ends_with_its_lease_and_is_reaped() {
@@ -99,4 +100,54 @@ async fn an_unreadable_record_is_an_error_and_nothing_is_reaped() {
     std::fs::write(store.join("crannog.db"), vec![0x55; 8192]).unwrap();
     assert_eq!(place.host.reap().await.unwrap_err().code(), ErrorCode::StoreFailed);
     assert!(run.exists());
+}
+
+#[tokio::test]
+async fn a_half_made_sandbox_is_reaped_when_its_maker_is_gone_for_a_while() {
+    let place = Place::new();
+    place.sandbox().await.destroy().await.unwrap();
+    let store = Store::open(&place.host.state_directory().join("store/crannog.db")).unwrap();
+    let now_ms = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
+    let gone = ProcessIdentity { pid: 1, start_time: u64::MAX >> 1, boot: String::new() };
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let start_time = stat.rsplit_once(')').unwrap().1.split_ascii_whitespace().nth(19).unwrap().parse().unwrap();
+    let here = ProcessIdentity { pid: std::process::id(), start_time, boot };
+    let half_made = |number, creator: &ProcessIdentity, created_ms| {
+        let id = SandboxId::from_bits(number);
+        let run = place.host.runtime_directory().join(id.as_str());
+        std::fs::create_dir_all(&run).unwrap();
+        let record = Record {
+            name: None,
+            backend: "local".to_owned(),
+            state: State::Creating,
+            lease_generation: 1,
+            lease_ms: None,
+            lease_expires_ms: None,
+            workspace: place.host.state_directory().join("workspaces").join(id.as_str()),
+            workspace_owned: true,
+            runtime: run,
+            guest: None,
+            creator: Some(creator.clone()),
+            cgroup: None,
+            environment: Vec::new(),
+            created_ms,
+            options: Options::default(),
+            id,
+        };
+        store.insert_creating(&record).unwrap();
+        record.id
+    };
+    let abandoned = half_made(1, &gone, now_ms - 120_000);
+    let kept = [half_made(2, &gone, now_ms), half_made(3, &here, now_ms - 120_000), half_made(4, &gone, now_ms + 3_600_000)];
+    let reaped = place.host.reap().await.unwrap();
+    assert_eq!(reaped.removed, [abandoned]);
+    let states: Vec<_> = Sandbox::list(&place.host).await.unwrap().into_iter().map(|info| (info.id, info.state)).collect();
+    assert_eq!(states, kept.clone().map(|id| (id, SandboxState::Creating)));
+    for id in kept {
+        let error = Sandbox::open(&place.host, id.as_str()).await.unwrap_err();
+        assert_eq!(error.retryable(), Some(true), "its maker may be about to finish");
+        place.host.destroy(id.as_str()).await.unwrap();
+    }
+    place.assert_empty().await;
 }

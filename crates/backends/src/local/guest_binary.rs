@@ -14,7 +14,7 @@ const VARIABLE: &str = "CRANNOG_GUEST";
 pub(super) fn find(paths: &Paths) -> Result<PathBuf, BackendError> {
     let mut searched = Vec::new();
     if let Some(named) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
-        let named = PathBuf::from(named);
+        let named = std::path::absolute(&named).unwrap_or_else(|_| PathBuf::from(named));
         // Who names one wants that one and no other.
         return if named.is_file() {
             Ok(named)

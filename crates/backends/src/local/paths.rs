@@ -78,6 +78,11 @@ impl Paths {
         self.state.join("guest")
     }
 
+    /// Makes the root of what must outlive a restart, before anything below it is.
+    pub fn make_state(&self) -> io::Result<()> {
+        self.make_passage(&self.state)
+    }
+
     /// Makes a root or a directory of workspaces: others may pass through, if they know the way, only where other users run commands.
     pub(crate) fn make_passage(&self, directory: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(if self.is_root { 0o711 } else { 0o700 }).create(directory)

@@ -44,6 +44,12 @@ impl CompatError {
         Self::Sandbox { record: Box::new(Record::exec_timeout(command, timeout_s)), source: None }
     }
 
+    /// A command whose end nobody saw.
+    pub(super) fn unknown_end(command: &[String]) -> Self {
+        let reason = Context::from([("reason".into(), Value::from("missing_exit_code"))]);
+        Self::Sandbox { record: Box::new(Record::exec_transport(command, false).with_context(reason)), source: None }
+    }
+
     /// A command that could not be run, or whose session can't be reached.
     pub(super) fn of(error: Error, command: &[String], workspace: &str) -> Self {
         let record = match error.code() {

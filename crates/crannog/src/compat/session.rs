@@ -68,7 +68,8 @@ impl CompatSession {
         user: Option<&str>,
     ) -> Result<ExecResult, CompatError> {
         let (command, mut spec) = start_of(parts, shell, user);
-        spec.timeout = timeout;
+        // Longer than any process may be given is as good as for ever.
+        spec.timeout = timeout.filter(|timeout| *timeout <= limits::TIMEOUT_MAX);
         let output = self.sandbox.exec_with(spec, limits::TRANSCRIPT_SPILL_BYTES_DEFAULT).await;
         let output = output.map_err(|error| self.failed(error, &command))?;
         match exit_code(&output.end) {
@@ -79,7 +80,10 @@ impl CompatSession {
                 stdout_omitted_bytes: output.stdout_omitted_bytes,
                 stderr_omitted_bytes: output.stderr_omitted_bytes,
             }),
-            None => Err(CompatError::timed_out(&command, timeout.map(|timeout| timeout.as_secs_f64()))),
+            None if matches!(output.end, End::TimedOut { .. }) => {
+                Err(CompatError::timed_out(&command, timeout.map(|timeout| timeout.as_secs_f64())))
+            }
+            None => Err(CompatError::unknown_end(&command)),
         }
     }
 
