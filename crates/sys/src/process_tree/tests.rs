@@ -1,4 +1,4 @@
-//! Membership and parsing: rules on made-up tables, and looks at real processes.
+//! Membership and parsing, on made-up tables and texts.
 
 #![allow(clippy::unwrap_used)]
 
