@@ -14,6 +14,7 @@ use crate::engine::Shared;
 use crate::error::EngineError;
 use crate::evidence;
 use crate::process::Process;
+use crate::reader::Pumped;
 
 /// Bytes of the log looked at between two pauses for others.
 const STEP_BYTES: usize = 1024 * 1024;
@@ -27,16 +28,20 @@ pub(crate) async fn collect(engine: &Shared, process: &Process, request: Collect
         return Err(EngineError::OffsetBeyondEnd { process: process.id, offset: start, total });
     }
     let reason = wait(engine, process, &request, start).await?;
+    let waits_for_input = reason == Reason::Input || evidence::waits_for_input(process);
+    if waits_for_input {
+        take_in(engine, process);
+    }
     let (view, end) = show(process, start, request.budget).await?;
     // The position moves with the answer, in one step with making it.
     if request.cursor.is_none() {
         let mut state = process.state();
         state.position = state.position.max(view.cursor);
     }
-    Ok(answer(process, view, end, reason))
+    Ok(answer(process, view, end, reason, waits_for_input))
 }
 
-fn answer(process: &Process, view: View, end: Option<End>, reason: Reason) -> Update {
+fn answer(process: &Process, view: View, end: Option<End>, reason: Reason, waits_for_input: bool) -> Update {
     let is_running = process.state().is_leader_running();
     Update {
         process: process.id,
@@ -47,7 +52,7 @@ fn answer(process: &Process, view: View, end: Option<End>, reason: Reason) -> Up
         omitted_bytes: view.omitted_bytes,
         lost_bytes: view.lost_bytes,
         original_token_count: view.original_token_count,
-        waiting_for_input: reason == Reason::Input || (is_running && evidence::waits_for_input(process)),
+        waiting_for_input: waits_for_input && is_running,
         echo: evidence::echo(process).filter(|_| is_running),
         descendants_alive: end.is_some() && process.tree.is_alive(),
         // It may have ended while the view was made.
@@ -84,7 +89,9 @@ async fn wait(engine: &Shared, process: &Process, request: &Collect, start: u64)
             continue;
         }
         if sample_at.is_some_and(|at| at <= now) {
-            waits_for_input = Some(evidence::waits_for_input(process));
+            let seen = evidence::waits_for_input(process);
+            // Output that was still on its way is looked at first; then it is asked again.
+            waits_for_input = Some(seen && !take_in(engine, process));
             continue;
         }
         let wake_at = sample_at.map_or(deadline, |at| at.min(deadline));
@@ -94,6 +101,20 @@ async fn wait(engine: &Shared, process: &Process, request: &Collect, start: u64)
             () = tokio::time::sleep_until(engine.instant(wake_at)) => {}
         }
     }
+}
+
+/// Moves into the log what the kernel holds of the output. What a process prints before it waits for input is all there by the time it is
+/// seen waiting, but its reader may not have had its turn. Whether there was anything.
+fn take_in(engine: &Shared, process: &Process) -> bool {
+    let mut came = false;
+    for stream in [Stream::Stdout, Stream::Stderr] {
+        if let Some(output) = process.outputs.get(stream)
+            && !process.is_held()
+        {
+            came |= matches!(output.pump(process, stream, &engine.buffer), Pumped::Bytes(_));
+        }
+    }
+    came
 }
 
 /// How the process stands. Its end counts once everything before it was fed to the conditions.
