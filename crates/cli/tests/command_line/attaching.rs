@@ -201,3 +201,36 @@ fn what_is_not_there_is_said_without_touching_the_terminal() {
     seat.shows("error:");
     seat.ends(Some(125));
 }
+
+#[test]
+fn a_terminal_gets_colours_columns_and_a_sign_of_life() {
+    let home = Home::new();
+    let id = home.sandbox();
+    let mut seat = Seat::new(&home, &["ls"]);
+    seat.shows("\u{1b}[1mID ");
+    seat.shows(&format!("{id}  -     ready"));
+    seat.ends(Some(0));
+    let mut seat = Seat::new(&home, &["start", &id, "--window", "2000", "-c", "exec sleep 300"]);
+    seat.shows("waiting for output");
+    seat.shows("\r\u{1b}[K");
+    seat.shows("runs; cursor 0]");
+    seat.ends(Some(0));
+    let mut seat = Seat::new(&home, &["--color", "never", "info", "nobody"]);
+    seat.shows("error: there is no sandbox");
+    seat.ends(Some(125));
+}
+
+#[test]
+fn keys_may_be_typed_faster_than_they_are_read() {
+    let home = Home::new();
+    let id = home.sandbox();
+    let stopped = "stty raw -echo; echo ready; while [ ! -e go ]; do sleep 0.02; done; head -c 20000 | wc -c; exec sleep 300";
+    let process = process_of(&home.json(&["start", &id, "--terminal", "--window", "20000", "--until", "text:ready", "-c", stopped]));
+    let mut seat = Seat::new(&home, &["attach", &id, &process]);
+    seat.shows("ready");
+    seat.types(&"x".repeat(20_000));
+    home.ok(&["exec", &id, "--", "touch", "go"]);
+    seat.shows("20000");
+    seat.types("\u{1d}d");
+    seat.ends(Some(0));
+}
