@@ -14,7 +14,7 @@ use crannog_core::transcript::Usage;
 use crannog_sys::reaper::WaitStatus;
 use tokio::time::Instant;
 
-use crate::engine::Shared;
+use crate::engine::Engine;
 use crate::process::{Cause, Ending, Process};
 use crate::reader::{self, Pumped, ReadBuffer};
 
@@ -37,18 +37,22 @@ pub(crate) struct Exit {
 }
 
 /// Takes in what is left of the output and publishes the end. Run as a task once the leader was reaped.
-pub(crate) async fn finish(engine: Arc<Shared>, process: Arc<Process>, exit: Exit) {
-    drain(&process, &engine.buffer).await;
+pub(crate) async fn finish(engine: Engine, process: Arc<Process>, exit: Exit) {
+    drain(&process, &engine.0.buffer).await;
     let ending = ending(&process, exit);
     {
         let mut state = process.state();
+        let last_at = state.output_at.unwrap_or(exit.at).max(exit.at);
+        if let Some(recording) = &mut state.recording {
+            recording.finish(&ending.end, last_at);
+        }
         state.end = Some(ending);
         state.log.close();
     }
     process.input.shut();
-    process.tree.release_if_empty();
+    engine.release_if_gone(&process.tree);
     process.ended.notify_waiters();
-    engine.note_end();
+    engine.0.note_end();
 }
 
 async fn drain(process: &Process, buffer: &ReadBuffer) {

@@ -1,5 +1,6 @@
 //! The handle: every operation that callers have, and what all processes share.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use crannog_core::collect::Collect;
 use crannog_core::id::ProcessId;
 use crannog_core::limits;
 use crannog_core::process::{ProcessInfo, StartSpec, Stream, TerminalSize, Update, WriteSpec, Written};
+use crannog_core::screen::{RecordingPart, Screen, ScreenRequest};
 use crannog_core::signal::{Signal, Target};
 use crannog_core::transcript::{Gathered, Killed, TranscriptPart};
 use tokio::sync::Notify;
@@ -19,6 +21,7 @@ use crate::host::Host;
 use crate::process::{Cause, Leader, Process};
 use crate::random::Random;
 use crate::reader::ReadBuffer;
+use crate::screen::{self, KeptScreens};
 use crate::table::Table;
 use crate::{collecting, input, kill, launch, shutdown, signalling, transcript};
 
@@ -35,8 +38,10 @@ pub(crate) struct Shared {
     pub(crate) host: Host,
     pub(crate) buffer: Arc<ReadBuffer>,
     pub(crate) random: Random,
+    pub(crate) screens: Arc<KeptScreens>,
     /// Some process ended.
     pub(crate) any_ended: Notify,
+    orphans: AtomicU64,
     origin: Instant,
     table: Mutex<Table>,
 }
@@ -73,14 +78,19 @@ impl Shared {
         self.any_ended.notify_waiters();
         loop {
             let Some(retired) = self.table().retire() else { return };
-            [Stream::Stdout, Stream::Stderr].into_iter().for_each(|stream| retired.outputs.close(stream));
+            for stream in [Stream::Stdout, Stream::Stderr] {
+                retired.outputs.close(stream);
+            }
         }
     }
 
-    /// After orphans were reaped: some tree may have become empty.
-    pub(crate) fn release_empty_trees(&self) {
-        let all = self.table().all();
-        all.iter().filter(|process| process.state().end.is_some()).for_each(|process| process.tree.release_if_empty());
+    /// Orphans reaped so far.
+    pub(crate) fn orphans(&self) -> u64 {
+        self.orphans.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_orphan(&self) {
+        self.orphans.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -96,7 +106,9 @@ impl Engine {
             host,
             buffer: Arc::new(ReadBuffer::new()),
             random: Random::new(config.seed),
+            screens: Arc::default(),
             any_ended: Notify::new(),
+            orphans: AtomicU64::new(0),
             origin: Instant::now(),
             table: Mutex::default(),
             config,
@@ -166,7 +178,11 @@ impl Engine {
         };
         let resized = terminal.resize(size.rows, size.columns);
         resized.map_err(|source| EngineError::Resize { process: process.id, source })?;
-        process.state().terminal = Some(size);
+        let mut state = process.state();
+        state.terminal = Some(size);
+        if let Some(recording) = &mut state.recording {
+            recording.resize(size, Instant::now());
+        }
         Ok(())
     }
 
@@ -249,6 +265,22 @@ impl Engine {
     pub async fn gather(&self, process: ProcessId, bytes_max_per_stream: u64) -> Result<Gathered, EngineError> {
         let process = self.0.process(process)?;
         Ok(transcript::gather(&process, bytes_max_per_stream).await)
+    }
+
+    /// What a process's terminal shows. It is rendered from the transcript and kept for [`limits::SCREEN_KEPT`], so that another look costs
+    /// only what was printed since. Goes on after the end. Cancel-safe.
+    pub async fn screen(&self, process: ProcessId, request: ScreenRequest) -> Result<Screen, EngineError> {
+        let process = self.0.process(process)?;
+        screen::look(&self.0.screens, &process, request).await
+    }
+
+    /// A piece of the recording of a process's terminal, at most `bytes_max` and [`limits::READ_REPLY_BYTES_MAX`] bytes. None behind its end.
+    pub fn recording(&self, process: ProcessId, from: u64, bytes_max: usize) -> Result<RecordingPart, EngineError> {
+        let process = self.0.process(process)?;
+        let state = process.state();
+        let recording = state.recording.as_ref().ok_or(EngineError::NotRecorded { process: process.id })?;
+        let part = recording.read(from, bytes_max.min(limits::READ_REPLY_BYTES_MAX));
+        part.map_err(|source| EngineError::ReadRecording { process: process.id, source })
     }
 
     /// Processes that run now.

@@ -57,7 +57,9 @@ impl Environment {
         if has_terminal {
             environment.set("TERM", "xterm-256color");
         } else {
-            WITHOUT_TERMINAL.iter().for_each(|(name, value)| environment.set(name, value));
+            for (name, value) in WITHOUT_TERMINAL {
+                environment.set(name, value);
+            }
         }
         environment
     }

@@ -157,6 +157,37 @@ pub enum EngineError {
         #[source]
         source: io::Error,
     },
+    /// The process was started without a recording.
+    #[error("process {process} was not recorded: start it with a terminal and ask for a recording")]
+    NotRecorded {
+        /// The process.
+        process: ProcessId,
+    },
+    /// The kept recording can't be read back.
+    #[error("the recording of process {process} can't be read: see the disk that the sandbox keeps its files on")]
+    ReadRecording {
+        /// The process.
+        process: ProcessId,
+        /// What the kernel said.
+        #[source]
+        source: io::Error,
+    },
+    /// The terminal has more cells than are rendered.
+    #[error("a terminal of {rows} rows and {columns} columns is not rendered: resize it to {} cells or fewer", limits::SCREEN_CELLS_MAX)]
+    ScreenTooLarge {
+        /// The process.
+        process: ProcessId,
+        /// Its rows.
+        rows: u16,
+        /// Its columns.
+        columns: u16,
+    },
+    /// The output can't be made into a picture, or takes too long to.
+    #[error("the screen of process {process} can't be rendered: read its output instead")]
+    ScreenFailed {
+        /// The process.
+        process: ProcessId,
+    },
     /// The engine could not be set up.
     #[error("the engine could not be set up: {step} failed")]
     Setup {
@@ -187,7 +218,14 @@ impl EngineError {
             Self::InvalidArgument { .. } | Self::Conditions(_) | Self::OffsetBeyondEnd { .. } | Self::WritesWaiting { .. } => {
                 ErrorCode::InvalidArgument
             }
-            Self::Write { .. } | Self::Resize { .. } | Self::Signal { .. } | Self::Setup { .. } => ErrorCode::Internal,
+            Self::NotRecorded { .. } => ErrorCode::NotRecorded,
+            Self::ScreenTooLarge { .. } => ErrorCode::Unsupported,
+            Self::Write { .. }
+            | Self::Resize { .. }
+            | Self::Signal { .. }
+            | Self::ReadRecording { .. }
+            | Self::ScreenFailed { .. }
+            | Self::Setup { .. } => ErrorCode::Internal,
         }
     }
 
@@ -200,7 +238,13 @@ impl EngineError {
             | Self::WritesWaiting { process }
             | Self::Write { process, .. }
             | Self::Resize { process, .. }
-            | Self::Signal { process, .. } => vec![("process", process.to_string())],
+            | Self::Signal { process, .. }
+            | Self::NotRecorded { process }
+            | Self::ReadRecording { process, .. }
+            | Self::ScreenFailed { process } => vec![("process", process.to_string())],
+            Self::ScreenTooLarge { process, rows, columns } => {
+                vec![("process", process.to_string()), ("rows", rows.to_string()), ("columns", columns.to_string())]
+            }
             Self::ProcessEnded { process, end } => {
                 let mut context = vec![("process", process.to_string())];
                 context.extend(end.as_ref().map(|end| ("end", end.kind().to_owned())));

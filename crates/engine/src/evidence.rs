@@ -89,36 +89,36 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn sleeper(switches: u64) -> Option<Sleeper> {
-        Some(Sleeper { pid: 7, tid: 7, switches, timed: false })
+    fn sleeper(switches: u64) -> Sleeper {
+        Sleeper { pid: 7, tid: 7, switches, timed: false }
     }
 
     #[test]
     fn a_reader_counts_only_after_it_has_moved() {
         let (mut sightings, start) = (Sightings::default(), Instant::now());
         assert!(!sightings.judge(None, None, start));
-        assert!(sightings.judge(sleeper(3), None, start));
+        assert!(sightings.judge(Some(sleeper(3)), None, start));
         sightings.note_write(start + MS);
-        assert!(!sightings.judge(sleeper(3), None, start + 2 * MS), "it has not run since the write");
-        assert!(sightings.judge(sleeper(4), None, start + 3 * MS), "it has run and sleeps again");
-        assert!(sightings.judge(sleeper(4), None, start + 4 * MS));
+        assert!(!sightings.judge(Some(sleeper(3)), None, start + 2 * MS), "it has not run since the write");
+        assert!(sightings.judge(Some(sleeper(4)), None, start + 3 * MS), "it has run and sleeps again");
+        assert!(sightings.judge(Some(sleeper(4)), None, start + 4 * MS));
     }
 
     #[test]
     fn output_or_time_settle_it_too() {
         let (mut sightings, start) = (Sightings::default(), Instant::now());
         sightings.note_write(start);
-        assert!(!sightings.judge(sleeper(3), Some(start), start + MS), "that output came before the write");
-        assert!(sightings.judge(sleeper(3), Some(start + MS), start + 2 * MS));
+        assert!(!sightings.judge(Some(sleeper(3)), Some(start), start + MS), "that output came before the write");
+        assert!(sightings.judge(Some(sleeper(3)), Some(start + MS), start + 2 * MS));
         sightings.note_write(start + 3 * MS);
-        assert!(!sightings.judge(sleeper(3), None, start + 4 * MS));
-        assert!(sightings.judge(sleeper(3), None, start + 3 * MS + SETTLED));
+        assert!(!sightings.judge(Some(sleeper(3)), None, start + 4 * MS));
+        assert!(sightings.judge(Some(sleeper(3)), None, start + 3 * MS + SETTLED));
     }
 
     #[test]
     fn another_thread_in_its_place_is_no_evidence_that_the_first_one_ran() {
         let (mut sightings, start) = (Sightings::default(), Instant::now());
-        assert!(sightings.judge(sleeper(3), None, start));
+        assert!(sightings.judge(Some(sleeper(3)), None, start));
         sightings.note_write(start);
         assert!(!sightings.judge(Some(Sleeper { pid: 8, tid: 8, switches: 9, timed: false }), None, start + MS));
     }

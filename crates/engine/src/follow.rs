@@ -26,6 +26,7 @@ pub struct Follower {
     queue: VecDeque<FollowEvent>,
     chunk: Chunk,
     is_done: bool,
+    owns_terminal: bool,
 }
 
 impl Follower {
@@ -36,7 +37,20 @@ impl Follower {
         }
         let hold = hold.then(|| process.hold(from));
         let queue = VecDeque::from([FollowEvent::Started(process.id)]);
-        Ok(Self { process, hold, offset: from, from, handed: [0; 2], queue, chunk: Chunk::default(), is_done: false })
+        Ok(Self { process, hold, offset: from, from, handed: [0; 2], queue, chunk: Chunk::default(), is_done: false, owns_terminal: false })
+    }
+
+    /// Says that a terminal of the follower's shows all this and answers what programs ask of theirs. The guest does not while this
+    /// follower lives. Without a terminal it changes nothing.
+    #[must_use]
+    pub fn owning_terminal(mut self) -> Self {
+        if !self.owns_terminal
+            && let Some(questions) = &mut self.process.state().questions
+        {
+            questions.own(true);
+        }
+        self.owns_terminal = true;
+        self
     }
 
     /// The next event: [`FollowEvent::Started`], then output and losses as they come, at last [`FollowEvent::Ended`], after which
@@ -128,6 +142,11 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
+        if self.owns_terminal
+            && let Some(questions) = &mut self.process.state().questions
+        {
+            questions.own(false);
+        }
         self.release();
     }
 }

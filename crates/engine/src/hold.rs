@@ -28,7 +28,7 @@ pub(crate) struct Hold {
 /// The holding followers of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
-    holds: Vec<Hold>,
+    held: Vec<Hold>,
     followers: u64,
     reads: u64,
 }
@@ -41,28 +41,28 @@ impl Holds {
 
     fn add(&mut self, offset: u64) -> u64 {
         self.followers += 1;
-        self.holds.push(Hold { follower: self.followers, offset, reads: self.reads });
+        self.held.push(Hold { follower: self.followers, offset, reads: self.reads });
         self.followers
     }
 
     fn advance(&mut self, follower: u64, offset: u64) {
         let reads = self.reads;
-        if let Some(hold) = self.holds.iter_mut().find(|hold| hold.follower == follower) {
+        if let Some(hold) = self.held.iter_mut().find(|hold| hold.follower == follower) {
             *hold = Hold { follower, offset, reads };
         }
     }
 
     fn remove(&mut self, follower: u64) {
-        self.holds.retain(|hold| hold.follower != follower);
+        self.held.retain(|hold| hold.follower != follower);
     }
 
     fn lag(&self, total: u64) -> bool {
         let lags = |hold: &Hold| total.saturating_sub(hold.offset) > LAG_BYTES_MAX || self.reads - hold.reads > LAG_READS_MAX;
-        self.holds.iter().any(lags)
+        self.held.iter().any(lags)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.holds.is_empty()
+        self.held.is_empty()
     }
 }
 

@@ -25,7 +25,10 @@ use line::LineGauge;
 use ticket::{Failure, Ticket};
 
 /// Longest patience of one write; a longer wish is cut to it, because other writes wait behind it.
-const PATIENCE_MAX: Duration = Duration::from_secs(60);
+const PATIENCE_MAX: Duration = Duration::from_mins(1);
+
+/// Patience of what the terminal itself says: its asker sleeps in a read.
+const POST_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Where input goes.
 #[derive(Debug, Clone)]
@@ -190,6 +193,12 @@ pub(crate) async fn write(process: &Arc<Process>, spec: WriteSpec) -> Result<Wri
         Ok(written) => Ok(Written { repeated: is_repeated, ..written }),
         Err(failure) => Err(failure.into_error(process)),
     }
+}
+
+/// Writes what the terminal itself says, behind the writes that wait. What nobody takes soon is dropped.
+pub(crate) fn post(process: &Arc<Process>, bytes: Vec<u8>) {
+    // A process that takes nothing any more needs no answer.
+    let _ = enqueue(process, WriteSpec { bytes, write_id: None, patience: POST_PATIENCE });
 }
 
 /// The ticket of a write, and whether an earlier write with its id has made it.

@@ -46,7 +46,7 @@ pub(crate) async fn end_tree(engine: &Engine, process: &Arc<Process>, cause: Cau
         Ok(ending) => ending.end,
         Err(_) => End::Lost { reason: "the kernel has not ended it in spite of SIGKILL".to_owned() },
     };
-    process.tree.release_if_empty();
+    engine.release_if_gone(&process.tree);
     Killed { end, reached, complete }
 }
 
@@ -54,13 +54,12 @@ pub(crate) async fn end_tree(engine: &Engine, process: &Arc<Process>, cause: Cau
 async fn sweep(engine: &Engine, process: &Process) -> bool {
     let mut pause = PAUSE_MIN;
     for _ in 0..limits::KILL_SWEEPS_MAX {
-        if !process.tree.is_alive() {
+        if engine.is_gone(&process.tree) {
             return true;
         }
         process.tree.kill();
         tokio::time::sleep(pause).await;
-        engine.reap();
         pause = (pause * 2).min(PAUSE_MAX);
     }
-    !process.tree.is_alive()
+    engine.is_gone(&process.tree)
 }

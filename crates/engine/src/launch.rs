@@ -3,14 +3,18 @@
 //! Everything that can be refused is refused before the kernel is asked. Then descriptors, spawn and table entry follow one another without
 //! an await, so the reaper can't come in between and a failure leaves nothing behind.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crannog_core::id::ProcessId;
 use crannog_core::limits;
 use crannog_core::log::{Limits, OutputLog};
-use crannog_core::process::{Program, StartSpec, TerminalSize};
+use crannog_core::process::{Connection, Program, StartSpec, TerminalSize};
 use crannog_sys::spawn::{self, Command, SpawnError, SpawnReason};
 use tokio::time::Instant;
 
@@ -20,6 +24,7 @@ use crate::environment::{Environment, SHELL};
 use crate::error::EngineError;
 use crate::host::{RunAs, limits_of};
 use crate::process::{Leader, Parts, Process, State};
+use crate::recording::{Header, Recording};
 use crate::spill::Spill;
 use crate::tree::Tree;
 use crate::{input, reader, timeout};
@@ -33,6 +38,7 @@ pub(crate) fn start(engine: &Engine, spec: StartSpec) -> Result<ProcessId, Engin
         return Ok(known);
     }
     let argv = argv(&spec.program)?;
+    check_recording(engine, &spec)?;
     let run_as = engine.0.host.run_as(spec.user.as_deref())?;
     let id = engine.0.table().choose_id(|| engine.0.random.draw(), engine.0.config.processes_live_max)?;
     let tag = format!("{}/{id}", engine.0.config.sandbox);
@@ -44,10 +50,12 @@ pub(crate) fn start(engine: &Engine, spec: StartSpec) -> Result<ProcessId, Engin
     let started = Instant::now();
     let spawned = spawn::spawn(&command);
     // Our copies of the child's ends go now: otherwise its output would never end.
-    let spawned = match (spawned, describe(command)) {
-        (Ok(spawned), _) => spawned,
-        (Err(error), tried) => {
-            tree.release_if_empty();
+    let tried = Tried::new(&command);
+    drop(command);
+    let spawned = match spawned {
+        Ok(spawned) => spawned,
+        Err(error) => {
+            tree.release();
             return Err(refusal(error, &tried));
         }
     };
@@ -56,12 +64,13 @@ pub(crate) fn start(engine: &Engine, spec: StartSpec) -> Result<ProcessId, Engin
         Limits { archive_bytes: engine.0.config.spill_bytes, ..Limits::default() },
         engine.0.config.spill.as_ref().map_or_else(Spill::none, |directory| Spill::new(directory.clone(), format!("{id}"))),
     );
-    let state = State::new(log, Leader::Running { pid: spawned.pid }, connected.terminal);
+    let mut state = State::new(log, Leader::Running { pid: spawned.pid }, connected.terminal);
+    state.recording = recording(engine, id, &spec, started);
     let parts = Parts { started, tree, input: connected.input, outputs: connected.outputs };
     let process = Arc::new(Process::new(id, display(&spec.program), parts, state));
     engine.0.table().insert(process.clone(), spawned.pid, spec.request_id);
     process.touch(u64::try_from(engine.0.now().as_millis()).unwrap_or(u64::MAX));
-    reader::spawn(&process, &engine.0.buffer);
+    reader::spawn(&process, &engine.0.buffer, &engine.0.screens);
     if let Some(after) = spec.timeout {
         timeout::arm(engine, &process, after);
     }
@@ -78,6 +87,27 @@ pub(crate) fn check_size(size: TerminalSize) -> Result<(), EngineError> {
     Err(EngineError::InvalidArgument { name: "terminal", problem })
 }
 
+/// Refuses a recording of what is no terminal, or that there is no place for.
+fn check_recording(engine: &Engine, spec: &StartSpec) -> Result<(), EngineError> {
+    let problem = match (&spec.connection, &engine.0.config.spill) {
+        _ if !spec.record => return Ok(()),
+        (Connection::Pipes(_), _) => "only a terminal can be recorded: start the process with one",
+        (Connection::Terminal(_), None) => "this sandbox has no directory for recordings",
+        (Connection::Terminal(_), Some(_)) => return Ok(()),
+    };
+    Err(EngineError::InvalidArgument { name: "record", problem: problem.to_owned() })
+}
+
+/// Begins the recording that a start asks for.
+fn recording(engine: &Engine, id: ProcessId, spec: &StartSpec, started: Instant) -> Option<Box<Recording>> {
+    let Connection::Terminal(size) = spec.connection else { return None };
+    let directory = engine.0.config.spill.as_ref().filter(|_| spec.record)?;
+    let timestamp = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let command = display(&spec.program);
+    let header = Header { size, timestamp, command: &command };
+    Some(Box::new(Recording::new(directory, &format!("{id}.cast"), started, header)))
+}
+
 fn argv(program: &Program) -> Result<Vec<CString>, EngineError> {
     let refused = |problem: &str| EngineError::InvalidArgument { name: "program", problem: problem.to_owned() };
     let arguments: Vec<&[u8]> = match program {
@@ -91,7 +121,7 @@ fn argv(program: &Program) -> Result<Vec<CString>, EngineError> {
 }
 
 fn environment(engine: &Engine, spec: &StartSpec, run_as: &RunAs, tag: &str) -> Result<Environment, EngineError> {
-    let has_terminal = matches!(spec.connection, crannog_core::process::Connection::Terminal(_));
+    let has_terminal = matches!(spec.connection, Connection::Terminal(_));
     let mut environment = Environment::new(&run_as.identity, has_terminal);
     environment.add(&engine.0.config.environment)?;
     environment.add(&spec.environment)?;
@@ -131,9 +161,13 @@ fn command(
         Some(cwd) => [workspace, cwd].join(&b'/'),
     };
     let cwd = CString::new(cwd).map_err(|_| EngineError::InvalidArgument { name: "cwd", problem: "it holds a NUL byte".to_owned() })?;
-    let is_terminal = matches!(spec.connection, crannog_core::process::Connection::Terminal(_));
+    let is_terminal = matches!(spec.connection, Connection::Terminal(_));
     let mut command = Command::new(search_path, argv, stdio);
     command.environment = environment.into_strings();
+    // The workspace is the sandbox's own, so another user may stand in it whoever may pass the directories above.
+    if run_as.credentials.is_some() && !spec.cwd.as_deref().is_some_and(|cwd| cwd.starts_with(b"/")) {
+        command.directory = Some(open_directory(&cwd)?);
+    }
     command.cwd = Some(cwd);
     command.controlling_terminal = is_terminal;
     command.new_session = true;
@@ -141,6 +175,13 @@ fn command(
     command.limits = limits_of(&spec.limits, &engine.0.host);
     command.cgroup = tree.entrance().map_err(|source| EngineError::Spawn { step: "opening the cgroup".to_owned(), source })?;
     Ok(command)
+}
+
+fn open_directory(path: &CStr) -> Result<OwnedFd, EngineError> {
+    // The dot refuses everything but a directory before it is opened.
+    let inside = Path::new(OsStr::from_bytes(path.to_bytes())).join(".");
+    let failed = |source| EngineError::WorkingDirectory { directory: path.to_string_lossy().into_owned(), source };
+    File::open(inside).map(OwnedFd::from).map_err(failed)
 }
 
 /// What was tried, for the message of a failure.
@@ -151,14 +192,15 @@ struct Tried {
     bytes: usize,
 }
 
-/// Consumes the command, and closes its descriptors with it.
-fn describe(command: Command) -> Tried {
-    let text = |string: Option<&CString>| string.map(|string| string.to_string_lossy().into_owned()).unwrap_or_default();
-    Tried {
-        program: text(command.argv.first().filter(|_| command.search_path.len() != 1).or(command.search_path.first())),
-        directory: text(command.cwd.as_ref()),
-        user: command.user.as_ref().map(|user| user.uid.to_string()).unwrap_or_default(),
-        bytes: arguments_bytes(&command.argv) + arguments_bytes(&command.environment),
+impl Tried {
+    fn new(command: &Command) -> Self {
+        let text = |string: Option<&CString>| string.map(|string| string.to_string_lossy().into_owned()).unwrap_or_default();
+        Self {
+            program: text(command.argv.first().filter(|_| command.search_path.len() != 1).or(command.search_path.first())),
+            directory: text(command.cwd.as_ref()),
+            user: command.user.as_ref().map(|user| user.uid.to_string()).unwrap_or_default(),
+            bytes: arguments_bytes(&command.argv) + arguments_bytes(&command.environment),
+        }
     }
 }
 

@@ -19,7 +19,10 @@ use tokio::time::Instant;
 use crate::evidence::Sightings;
 use crate::hold::Holds;
 use crate::input::Input;
+use crate::queries::Questions;
 use crate::reader::Output;
+use crate::recording::Recording;
+use crate::screen::View;
 use crate::spill::Spill;
 use crate::tree::Tree;
 
@@ -40,6 +43,8 @@ pub(crate) struct Process {
     pub(crate) ended: Notify,
     /// A follower moved on or went away.
     pub(crate) follower_moved: Notify,
+    /// What is kept of its screen, for one look at a time.
+    pub(crate) screen: tokio::sync::Mutex<View>,
     /// Milliseconds of the engine's clock when a call last dealt with this process.
     last_used_ms: AtomicU64,
     state: Mutex<State>,
@@ -60,6 +65,9 @@ pub(crate) struct State {
     pub(crate) sightings: Sightings,
     /// The timer of its timeout.
     pub(crate) timer: Option<AbortHandle>,
+    /// With a terminal: what programs ask of it.
+    pub(crate) questions: Option<Box<Questions>>,
+    pub(crate) recording: Option<Box<Recording>>,
 }
 
 /// The process that was started, as opposed to what it started itself.
@@ -111,6 +119,7 @@ impl Process {
             output_changed: Notify::new(),
             ended: Notify::new(),
             follower_moved: Notify::new(),
+            screen: tokio::sync::Mutex::default(),
             last_used_ms: AtomicU64::new(0),
             state: Mutex::new(state),
         }
@@ -149,10 +158,16 @@ impl Process {
     /// Adds output. Wakes who waits for it.
     pub(crate) fn push(&self, stream: Stream, bytes: &[u8]) {
         {
-            let mut state = self.state();
+            let (mut state, now) = (self.state(), Instant::now());
             state.log.push(stream, bytes);
             state.holds.note_read();
-            state.output_at = Some(Instant::now());
+            state.output_at = Some(now);
+            if let Some(questions) = &mut state.questions {
+                questions.feed(bytes);
+            }
+            if let Some(recording) = &mut state.recording {
+                recording.output(bytes, now);
+            }
         }
         self.output_changed.notify_waiters();
     }
@@ -180,6 +195,8 @@ impl State {
             holds: Holds::default(),
             sightings: Sightings::default(),
             timer: None,
+            questions: terminal.map(|_| Box::default()),
+            recording: None,
         }
     }
 

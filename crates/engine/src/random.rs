@@ -1,4 +1,4 @@
-//! A sequence of bits that looks random and is given by its seed: SplitMix64 (Steele, Lea, Flood, 2014). Process ids are drawn from it; it
+//! A sequence of bits that looks random and is given by its seed: `SplitMix64` (Steele, Lea, Flood, 2014). Process ids are drawn from it; it
 //! guards no secret.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn the_sequence_is_the_published_one() {
-        // First output of SplitMix64 for seed 0 is 0xE220A8397B1DCDAF.
+        // First output of `SplitMix64` for seed 0 is 0xE220A8397B1DCDAF.
         assert_eq!(Random::new(0).draw(), 0xE220_A839);
     }
 }

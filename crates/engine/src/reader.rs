@@ -13,6 +13,8 @@ use crannog_sys::async_fd::{AsyncFile, AsyncTerminal};
 use crannog_sys::pipe;
 
 use crate::process::Process;
+use crate::queries;
+use crate::screen::KeptScreens;
 
 /// Reads between two pauses for others: 256 KiB of a flood, some tens of microseconds.
 const READS_PER_TURN: u32 = 4;
@@ -101,16 +103,16 @@ impl Output {
 }
 
 /// Starts the readers of a process.
-pub(crate) fn spawn(process: &Arc<Process>, buffer: &Arc<ReadBuffer>) {
+pub(crate) fn spawn(process: &Arc<Process>, buffer: &Arc<ReadBuffer>, screens: &Arc<KeptScreens>) {
     for stream in [Stream::Stdout, Stream::Stderr] {
         if let Some(output) = process.outputs.get(stream) {
-            let task = tokio::spawn(run(process.clone(), output, stream, buffer.clone()));
+            let task = tokio::spawn(run(process.clone(), output, stream, buffer.clone(), screens.clone()));
             process.outputs.set_reader(stream, task.abort_handle());
         }
     }
 }
 
-async fn run(process: Arc<Process>, output: Arc<Output>, stream: Stream, buffer: Arc<ReadBuffer>) {
+async fn run(process: Arc<Process>, output: Arc<Output>, stream: Stream, buffer: Arc<ReadBuffer>, screens: Arc<KeptScreens>) {
     let mut full_reads = 0;
     let mut wakes_for_nothing = 0;
     loop {
@@ -127,6 +129,9 @@ async fn run(process: Arc<Process>, output: Arc<Output>, stream: Stream, buffer:
             if process.is_held() {
                 break;
             }
+        }
+        if output.terminal().is_some() {
+            queries::attend(&process, &screens);
         }
         match pumped {
             Pumped::Bytes(_) => tokio::task::yield_now().await,

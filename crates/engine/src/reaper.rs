@@ -10,6 +10,7 @@ use crannog_sys::reaper;
 use crate::drain::{self, Exit};
 use crate::engine::Engine;
 use crate::process::Leader;
+use crate::tree::Tree;
 
 /// How often children are looked for if the kernel's signal can't be had.
 const POLL: std::time::Duration = std::time::Duration::from_millis(20);
@@ -37,7 +38,46 @@ impl Engine {
 
     /// Takes the statuses that are there now. Called also before a signal is sent, so that what has ended is known to have.
     pub(crate) fn reap(&self) {
-        let mut met_orphans = false;
+        if self.reap_children() {
+            self.release_empty_trees();
+        }
+    }
+
+    /// Whether nothing of a tree is left.
+    ///
+    /// A look at the process table takes time, and a tree that forks on and on can slip through it: the parents are gone when they are
+    /// looked at, the children were not there yet. Orphans are handed to us, so such a look is told by one that was reaped meanwhile.
+    pub(crate) fn is_gone(&self, tree: &Tree) -> bool {
+        self.reap_children();
+        let orphans_before = self.0.orphans();
+        if tree.is_alive() {
+            return false;
+        }
+        if tree.has_cgroup() {
+            return true;
+        }
+        self.reap_children();
+        self.0.orphans() == orphans_before
+    }
+
+    /// Gives back what an empty tree holds. To be called when its leader has been reaped.
+    pub(crate) fn release_if_gone(&self, tree: &Tree) {
+        if self.is_gone(tree) {
+            tree.release();
+        }
+    }
+
+    /// After orphans were reaped: some tree may have become empty.
+    fn release_empty_trees(&self) {
+        let all = self.0.table().all();
+        for process in all.iter().filter(|process| process.state().end.is_some() && !process.tree.is_released()) {
+            self.release_if_gone(&process.tree);
+        }
+    }
+
+    /// Whether orphans were among the reaped.
+    fn reap_children(&self) -> bool {
+        let orphans_before = self.0.orphans();
         loop {
             let (pid, status, usage) = match reaper::wait_any_nohang() {
                 Ok(Some(ended)) => ended,
@@ -49,7 +89,7 @@ impl Engine {
             };
             let leader = self.0.table().take_leader(pid);
             let Some(process) = leader else {
-                met_orphans = true;
+                self.0.note_orphan();
                 continue;
             };
             {
@@ -60,10 +100,8 @@ impl Engine {
                 }
             }
             let exit = Exit { status, usage, at: Instant::now() };
-            tokio::spawn(drain::finish(self.0.clone(), process, exit));
+            tokio::spawn(drain::finish(self.clone(), process, exit));
         }
-        if met_orphans {
-            self.0.release_empty_trees();
-        }
+        self.0.orphans() != orphans_before
     }
 }

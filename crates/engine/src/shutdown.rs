@@ -51,7 +51,7 @@ pub(crate) async fn run(engine: &Engine, grace: Duration) -> u32 {
     }
     for process in &trees {
         process.input.shut();
-        process.tree.release_if_empty();
+        engine.release_if_gone(&process.tree);
         // Whoever waits for it gets the answer; a process that the kernel can't end is not waited for.
         let _ = tokio::time::timeout(REPORT_MAX, process.until_ended()).await;
     }
@@ -72,8 +72,7 @@ async fn until_gone(engine: &Engine, trees: &[Arc<Process>], deadline: Instant) 
 }
 
 fn is_gone(engine: &Engine, trees: &[Arc<Process>]) -> bool {
-    engine.reap();
-    !trees.iter().any(|process| process.tree.is_alive())
+    trees.iter().all(|process| engine.is_gone(&process.tree))
 }
 
 /// Kills whoever carries the sandbox's tag: a member that has left its tree, or one of a process that was forgotten.

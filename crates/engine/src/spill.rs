@@ -6,7 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crannog_core::log::{Archive, Unreadable};
 
@@ -38,13 +38,18 @@ impl Spill {
     /// Opened on the first use; afterwards the place is gone, so a failure is not tried again.
     fn file(&mut self) -> io::Result<&File> {
         if let Some(place) = self.place.take() {
-            let path = place.directory.join(place.name);
-            let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-            std::fs::remove_file(&path)?;
-            self.file = Some(file);
+            self.file = Some(unnamed(&place.directory, &place.name)?);
         }
         self.file.as_ref().ok_or_else(|| io::ErrorKind::StorageFull.into())
     }
+}
+
+/// A new file without a name. `name` must be free in `directory` for a moment.
+pub(crate) fn unnamed(directory: &Path, name: &str) -> io::Result<File> {
+    let path = directory.join(name);
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
 }
 
 impl Archive for Spill {

@@ -128,7 +128,9 @@ mod tests {
         #[test]
         fn head_and_tail_are_those_of_the_whole(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20), bytes_max in 0_usize..200) {
             let mut ends = Ends::new(bytes_max);
-            pieces.iter().for_each(|piece| ends.push(piece));
+            for piece in &pieces {
+                ends.push(piece);
+            }
             let whole = pieces.concat();
             let expected = if whole.len() <= bytes_max {
                 whole

@@ -135,11 +135,17 @@ impl Tree {
         events.is_ok_and(|events| events.lines().any(|line| line.strip_prefix("oom_kill ").is_some_and(|count| count != "0")))
     }
 
-    /// Gives the cgroup back if nothing is left in it. Called when the leader has been reaped: an empty tree stays empty.
-    pub(crate) fn release_if_empty(&self) {
-        if self.is_alive() {
-            return;
-        }
+    /// Whether membership is the kernel's own word.
+    pub(crate) fn has_cgroup(&self) -> bool {
+        matches!(*self.kind(), Some(Kind::Cgroup(_)))
+    }
+
+    pub(crate) fn is_released(&self) -> bool {
+        self.kind().is_none()
+    }
+
+    /// Gives the cgroup back. Nothing is left in the tree, and nothing will be again.
+    pub(crate) fn release(&self) {
         let Some(Kind::Cgroup(cgroup)) = self.kind().take() else { return };
         if let Err(error) = cgroup.remove() {
             tracing::debug!(%error, path = %cgroup.path().display(), "an empty cgroup could not be removed; closing the sandbox does it");

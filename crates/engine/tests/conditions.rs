@@ -1,6 +1,6 @@
 //! What a collect can wait for. One engine per process: see `support`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::format_collect)]
 
 mod support;
 

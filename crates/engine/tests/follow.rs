@@ -1,6 +1,6 @@
 //! Followers, backpressure, and both streams of a finished run. One engine per process: see `support`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::format_collect)]
 
 mod support;
 

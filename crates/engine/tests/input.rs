@@ -1,6 +1,6 @@
 //! Input: control keys, big pastes, order, and the end of input. One engine per process: see `support`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::format_collect)]
 
 mod support;
 

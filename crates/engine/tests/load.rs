@@ -1,6 +1,6 @@
 //! Floods, crowds and idleness: what is bounded stays bounded, and nobody starves. One engine per process: see `support`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::format_collect)]
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crannog_core::collect::{Collect, Until};
 use crannog_core::limits;
 use crannog_core::process::StartSpec;
-use support::{SpecExt, argv, bash, eventually, exited, resident_bytes, run, run_with, until, window};
+use support::{SpecExt, argv, bash, eventually, exited, resident_bytes, run_with, until, window};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MIB: u64 = 1024 * 1024;
@@ -49,7 +49,7 @@ fn ten_floods_leave_room_for_others() {
         |config| config.spill_bytes = MIB,
         async |sandbox| {
             let before = resident_bytes();
-            let spec = |number: u32| if number % 2 == 0 { argv(&["yes"]).on_terminal() } else { argv(&["yes"]) };
+            let spec = |number: u32| if number.is_multiple_of(2) { argv(&["yes"]).on_terminal() } else { argv(&["yes"]) };
             let floods: Vec<_> = (0..10).map(|number| sandbox.engine.start(spec(number)).unwrap()).collect();
             for flood in &floods {
                 let started = Instant::now();

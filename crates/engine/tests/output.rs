@@ -1,6 +1,6 @@
 //! What a process printed, all of it, once, in order, and before its end is told. One engine per process: see `support`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::format_collect)]
 
 mod support;
 

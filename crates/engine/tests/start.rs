@@ -1,6 +1,6 @@
 //! Starting: what a command finds around it, and what is refused. One engine per process: see `support`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::format_collect)]
 
 mod support;
 

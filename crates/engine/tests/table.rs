@@ -1,6 +1,6 @@
 //! The table: ids, limits, retries, and what is forgotten. One engine per process: see `support`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::format_collect)]
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! Trees: background children that outlive their parent, timeouts, kills, and that nothing stays. One engine per process: see `support`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::format_collect)]
 
 mod support;
 
@@ -244,6 +244,7 @@ fn reuse_within_a_namespace() {
             let pid = sandbox.engine.info(process).unwrap().pid.unwrap();
             sandbox.end_of(process).await;
             std::fs::write("/proc/sys/kernel/ns_last_pid", (pid - 1).to_string()).unwrap();
+            #[expect(clippy::zombie_processes, reason = "the engine reaps every child")]
             let mut victim = std::process::Command::new("setsid").args(["sleep", "60"]).spawn().unwrap();
             assert_eq!(victim.id(), pid, "the number was not reused");
             eventually("it runs", || is_running("sleep 60")).await;

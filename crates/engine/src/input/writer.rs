@@ -86,6 +86,14 @@ impl Target {
         };
     }
 
+    /// Whether the terminal shows what is typed.
+    fn echoes(&self) -> bool {
+        match self {
+            Self::Pipe(_) => false,
+            Self::Terminal(output) => output.terminal().and_then(|terminal| terminal.modes().ok()).is_some_and(|modes| modes.echo),
+        }
+    }
+
     /// Whether input is collected into lines now.
     fn is_in_line_mode(&self) -> bool {
         match self {
@@ -108,13 +116,13 @@ async fn write(process: &Process, job: &Job) -> Result<Written, Failure> {
             Ok(target) => target,
             Err(failure) => break Some(failure),
         };
-        let is_in_line_mode = target.is_in_line_mode();
+        let (is_in_line_mode, echoed) = (target.is_in_line_mode(), target.echoes());
         match target.try_write(rest) {
             Ok(count) if count > 0 => {
                 line_too_long |= gauge(process, is_in_line_mode, &rest[..count]);
                 accepted += count;
                 blocked_in_a_row = 0;
-                process.state().sightings.note_write(Instant::now());
+                note(process, &rest[..count], echoed && target.echoes());
                 // The reader gets its turn: what a terminal echoes has to leave before more fits.
                 tokio::task::yield_now().await;
             }
@@ -138,6 +146,15 @@ async fn write(process: &Process, job: &Job) -> Result<Written, Failure> {
     match failure {
         Some(failure) if accepted == 0 => Err(failure),
         Some(_) | None => Ok(Written { accepted: accepted as u64, line_too_long, repeated: false }),
+    }
+}
+
+/// Bytes were taken. Typing is recorded if the terminal echoed before and after it came: then it was no password.
+fn note(process: &Process, bytes: &[u8], is_echoed: bool) {
+    let (mut state, now) = (process.state(), Instant::now());
+    state.sightings.note_write(now);
+    if let Some(recording) = state.recording.as_mut().filter(|_| is_echoed) {
+        recording.input(bytes, now);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Whether some thread runs, waits for a processor, or waits in the kernel without being interruptible (proc_pid_stat(5)).
+/// Whether some thread runs, waits for a processor, or waits in the kernel without being interruptible (`proc_pid_stat(5)`).
 pub(super) fn is_at_work(pid: u32) -> bool {
     any_thread(pid, |state| matches!(state, b'R' | b'D'))
 }

@@ -3,7 +3,7 @@
 //! An engine reaps every child of its operating system process, so two of them in one process would take each other's statuses. The test
 //! runner of this repository (`cargo nextest`) gives each test a process. Under plain `cargo test` use `--test-threads 1`.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, unreachable_pub)]
+#![allow(dead_code, clippy::unwrap_used, clippy::unnecessary_wraps, unreachable_pub)]
 
 use std::future::Future;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crannog_core::process::{Connection, Program, StartSpec, Stdin, TerminalSize,
 use crannog_engine::{Engine, EngineConfig};
 
 /// Longest that a test may take.
-const TEST_MAX: Duration = Duration::from_secs(60);
+const TEST_MAX: Duration = Duration::from_mins(1);
 /// Grace of the shutdown at the end of each test.
 const GRACE: Duration = Duration::from_millis(100);
 
