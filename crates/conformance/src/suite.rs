@@ -194,7 +194,7 @@ macro_rules! table {
 for_every_case!(table);
 
 /// Runs the case with this name on a place.
-pub fn run(place: std::sync::Arc<dyn Place>, name: &str) {
+pub fn run(place: &std::sync::Arc<dyn Place>, name: &str) {
     let case = CASES.iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name}"));
-    runner::run(&place, case);
+    runner::run(place, case);
 }

@@ -80,3 +80,9 @@ impl Whole {
         self.text.lines().map(|line| line.trim_end_matches('\r')).collect()
     }
 }
+
+/// A cut text without the line count that may stand in front of it.
+pub fn shown(text: &str) -> &str {
+    let after = text.strip_prefix("Total output lines: ").and_then(|rest| rest.split_once("\n\n"));
+    after.map_or(text, |(count, rest)| if count.bytes().all(|byte| byte.is_ascii_digit()) { rest } else { text })
+}

@@ -8,7 +8,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::time::Duration;
 
-use crannog::{Command, ExecOutput, Host, ProcessId, Sandbox, SandboxOptions, Signal, Target, Wait};
+use crannog::{Command, ErrorCode, ExecOutput, Host, ProcessId, Sandbox, SandboxOptions, Signal, Target, Wait};
 use serde_json::{Value, json};
 
 #[tokio::main(flavor = "current_thread")]
@@ -58,14 +58,20 @@ fn said(output: &ExecOutput) -> Value {
 
 /// Appends what a process prints to a file, whose length is thereby the cursor to go on from, until the process has ended.
 ///
-/// Killed at any point, it is simply started again.
+/// Killed at any point, it is simply started again. Ends quietly when the sandbox is lost.
 async fn record(host: &Host, sandbox: &str, process: &str, file: &str) {
-    let sandbox = Sandbox::open(host, sandbox).await.unwrap();
+    let sandbox = match Sandbox::open(host, sandbox).await {
+        Err(error) if error.code() == ErrorCode::SandboxLost => return,
+        answer => answer.unwrap(),
+    };
     let process = ProcessId(process.parse().unwrap());
     let mut file = OpenOptions::new().create(true).append(true).open(file).unwrap();
     loop {
         let cursor = file.metadata().unwrap().len();
-        let update = sandbox.collect(process, Wait::at_most(Duration::from_millis(20)).from_cursor(cursor)).await.unwrap();
+        let update = match sandbox.collect(process, Wait::at_most(Duration::from_millis(20)).from_cursor(cursor)).await {
+            Err(error) if error.code() == ErrorCode::SandboxLost => return,
+            answer => answer.unwrap(),
+        };
         assert_eq!(update.start, cursor);
         assert_eq!(update.omitted_bytes, 0, "bytes are missing after {cursor}");
         file.write_all(&update.raw).unwrap();

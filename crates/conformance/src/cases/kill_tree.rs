@@ -188,12 +188,15 @@ pub(crate) async fn a_tree_that_keeps_forking_is_ended(room: &Room) {
 
 /// A handler of TERM gets the grace and its last words are kept.
 pub(crate) async fn the_grace_lets_a_handler_say_its_last_words(room: &Room) {
-    let text = "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done";
-    let first = room.start(Run::bash(text).until_text("up")).await;
+    let text = "import os, signal, time\n\
+        def last(*_): print('bye', flush=True); os._exit(3)\n\
+        signal.signal(signal.SIGTERM, last); print('up', flush=True); time.sleep(60)";
+    let first = room.start(Run::python(text).until_text("up")).await;
     let killed = room.kill(first.process).await;
     let whole = room.finish(first).await;
     assert_eq!(whole.text, "up\nbye\n");
     assert_eq!(whole.end, Some(killed.end));
+    assert!(matches!(whole.end, Some(End::Cancelled { .. } | End::Exited { code: 3 })), "{:?}", whole.end);
 }
 
 /// A signal by name reaches whom it is aimed at, and its effect is told as what it was.

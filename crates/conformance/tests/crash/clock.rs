@@ -71,7 +71,7 @@ fn clocks_a_year_apart_do_not_matter() {
         return;
     }
     block_on(async {
-        let room = room(SandboxOptions::new().lease(Duration::from_secs(60))).await;
+        let room = room(SandboxOptions::new().lease(Duration::from_mins(1))).await;
         let output = shifted(place().client()).args(["exec", room.id(), "echo here"]).env("CRANNOG_HOME", room.root()).output().unwrap();
         assert_eq!(outside::parse(&output.stdout)["stdout"], "here\n", "{output:?}");
         let inner = room.root().join("shifted");
@@ -85,7 +85,7 @@ fn clocks_a_year_apart_do_not_matter() {
 fn wall_times_of_another_century_in_the_records_do_no_harm() {
     block_on(async {
         for wall_ms in ["0", "1", "7258118400000"] {
-            let room = room(SandboxOptions::new().lease(Duration::from_secs(60))).await;
+            let room = room(SandboxOptions::new().lease(Duration::from_mins(1))).await;
             let sleep = room.start(Run::words("sleep 1000").window(0)).await;
             rewrite_times(room.root(), wall_ms);
             room.host().reap().await.unwrap();

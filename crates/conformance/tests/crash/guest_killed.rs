@@ -52,7 +52,7 @@ fn a_stopped_guest_can_be_destroyed() {
         let sleep = marker::sleep_seconds();
         room.start(Run::bash(format!("setsid -f sleep {sleep}; sleep {sleep}")).window(100)).await;
         let guest = room.guest().await;
-        let held = outside::stopped(guest, Duration::from_secs(60));
+        let held = outside::stopped(guest, Duration::from_mins(1));
         let left = tokio::select! {
             left = room.close() => left,
             () = held => panic!("destroying waited for a guest that is stopped"),
