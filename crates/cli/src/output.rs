@@ -26,6 +26,7 @@ pub(crate) struct Output {
     json: bool,
     terminal: bool,
     words_terminal: bool,
+    shared: bool,
     data_colours: Colours,
     word_colours: Colours,
 }
@@ -38,6 +39,7 @@ impl Output {
             json,
             terminal,
             words_terminal,
+            shared: is_one_place(),
             data_colours: Colours::choose(choice, terminal),
             word_colours: Colours::choose(choice, words_terminal),
         }
@@ -62,6 +64,14 @@ impl Output {
     /// Says something to the person, on stderr. Nothing depends on it, so a closed stderr is fine.
     pub(crate) fn note(self, text: &str) {
         words(&format!("{}\n", self.word_colours.dim(text)));
+    }
+
+    /// Says something about data that was just printed. Where both go to one place, the words begin a line of their own.
+    pub(crate) fn note_on(self, printed: &[u8], text: &str) {
+        if self.shared && !matches!(printed.last(), None | Some(b'\n')) {
+            words("\n");
+        }
+        self.note(text);
     }
 
     /// Warns the person, on stderr.
@@ -104,6 +114,12 @@ pub(crate) fn document(document: &impl Serialize) -> Result<(), Failure> {
     let mut bytes = serde_json::to_vec(document).map_err(|error| Failure::WriteOutput(error.into()))?;
     bytes.push(b'\n');
     data(&bytes)
+}
+
+/// Whether data and words go to the same file, pipe or terminal.
+fn is_one_place() -> bool {
+    let (Ok(data), Ok(words)) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(io::stderr())) else { return false };
+    (data.st_dev, data.st_ino) == (words.st_dev, words.st_ino)
 }
 
 fn words(text: &str) {
