@@ -38,7 +38,7 @@ pub struct GuestConfig {
     pub lease_unconfirmed: Duration,
     /// Follow process trees by cgroup where the kernel grants one.
     pub cgroups: bool,
-    /// Which events are logged, in the form of tracing's env-filter. Empty: warnings.
+    /// Which events are logged: a level, or a list of `target=level`. Empty: warnings.
     pub log_filter: String,
     /// Bits from which process ids are drawn.
     pub seed: u64,
