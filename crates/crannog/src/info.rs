@@ -72,4 +72,6 @@ pub struct SandboxInfo {
     pub tracking: Option<&'static str>,
     /// The guest's process on the host.
     pub guest_pid: Option<u32>,
+    /// The guest's version. `None` when the guest does not answer.
+    pub guest_version: Option<String>,
 }

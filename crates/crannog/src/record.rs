@@ -45,6 +45,7 @@ pub(crate) fn info_of(record: Record, probe: Option<&Probe>) -> SandboxInfo {
             Tracking::Cgroup(_) => "cgroup",
             Tracking::Lineage => "lineage",
         }),
+        guest_version: hello.map(|hello| hello.guest_version.clone()),
         guest_pid: record.guest.as_ref().map(|guest| guest.pid),
         id: record.id,
         name: record.name,

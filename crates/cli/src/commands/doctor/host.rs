@@ -72,16 +72,21 @@ async fn trial(host: &Host) -> Check {
     let began = Instant::now();
     let answer = timeout(TRIAL_TIMEOUT, try_sandbox(host)).await;
     match answer {
-        Ok(Ok(())) => Check::ok("sandbox", format!("made, used and removed in {}", words::time(began.elapsed()))),
+        Ok(Ok(version)) => Check::ok("sandbox", format!("made with guest {version}, used and removed in {}", words::time(began.elapsed()))),
         Ok(Err(failure)) => Check::fail("sandbox", failure.message(), "CRANNOG_LOG=debug shows more"),
         Err(_) => Check::fail("sandbox", "no answer in time", "CRANNOG_LOG=debug shows more"),
     }
 }
 
-async fn try_sandbox(host: &Host) -> Result<(), Failure> {
+/// Answers with the guest's version.
+async fn try_sandbox(host: &Host) -> Result<String, Failure> {
     let sandbox = Sandbox::create(host, SandboxOptions::new().lease(TRIAL_LEASE)).await?;
     let ran = sandbox.exec(Command::argv(["true"]).timeout(TRIAL_TIMEOUT)).await;
+    let info = sandbox.info().await;
     sandbox.destroy().await?;
     let output = ran?;
-    if output.success() { Ok(()) } else { Err(Failure::Trial { end: words::end(&output.end) }) }
+    if !output.success() {
+        return Err(Failure::Trial { end: words::end(&output.end) });
+    }
+    Ok(info?.guest_version.unwrap_or_default())
 }

@@ -87,7 +87,7 @@ fn cgroup_mount(mountinfo: &str) -> Option<PathBuf> {
 /// Our own cgroup in that tree, by cgroups(7): the line of hierarchy 0.
 fn own_cgroup(mount: &Path, cgroups: &str) -> PathBuf {
     let path = cgroups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
-    let own = mount.join(path);
+    let own = if path.is_empty() { mount.to_owned() } else { mount.join(path) };
     // In a container the path may be the host's, which is not there.
     if own.is_dir() { own } else { mount.to_owned() }
 }
