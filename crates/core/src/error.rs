@@ -135,6 +135,8 @@ named! {
         StdinClosed = "stdin_closed",
         /// The process has no terminal.
         NotATerminal = "not_a_terminal",
+        /// The process was started without a recording.
+        NotRecorded = "not_recorded",
         /// An argument is outside what is allowed.
         InvalidArgument = "invalid_argument",
         /// The guest speaks another protocol generation.
@@ -210,6 +212,10 @@ named! {
         Kill = "kill",
         /// Reading a transcript.
         ReadTranscript = "read_transcript",
+        /// Looking at a terminal's screen.
+        Screen = "screen",
+        /// Reading a recording.
+        ReadRecording = "read_recording",
     }
 }
 

@@ -18,6 +18,7 @@ pub mod limits;
 pub mod lines;
 pub mod log;
 pub mod process;
+pub mod screen;
 pub mod signal;
 pub mod transcript;
 pub mod truncation;

@@ -82,6 +82,21 @@ pub const TERMINAL_ROWS_DEFAULT: u16 = 24;
 /// Columns of a terminal unless told.
 pub const TERMINAL_COLUMNS_DEFAULT: u16 = 80;
 
+/// Bytes at the end of a transcript from which a screen is rendered. What was set before and never again is not known.
+pub const SCREEN_REPLAY_BYTES_MAX: u64 = 2 * 1024 * 1024;
+/// Cells of a screen that is rendered, 32 bytes each. The screen of a larger terminal is refused.
+pub const SCREEN_CELLS_MAX: usize = 256 * 1024;
+/// Lines kept above a rendered screen; fewer where lines are so long that they would take more cells than [`SCREEN_CELLS_MAX`].
+pub const SCREEN_SCROLLBACK_LINES_MAX: u32 = 1_000;
+/// Bytes of a window title.
+pub const SCREEN_TITLE_BYTES_MAX: usize = 1_024;
+/// Rendered screens kept at once, so that the next look costs only what was printed since. The one not looked at for longest goes.
+pub const SCREENS_KEPT_MAX: usize = 32;
+/// A rendered screen that nobody looked at for this long is dropped and rendered anew when it is asked for.
+pub const SCREEN_KEPT: Duration = Duration::from_mins(5);
+/// Bytes of one recording. Past it the recording says that it was cut, and the process goes on.
+pub const RECORDING_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// From TERM to KILL when a process is ended or times out.
 pub const KILL_GRACE: Duration = Duration::from_secs(1);
 /// Longest grace that can be asked for.

@@ -87,6 +87,8 @@ pub struct StartSpec {
     pub hold_for_follower: bool,
     /// A retry with the same id answers for the first start instead of starting again. At most 128 bytes.
     pub request_id: Option<String>,
+    /// Record what the terminal shows (asciicast v3). Only with a terminal.
+    pub record: bool,
 }
 
 impl StartSpec {
@@ -102,6 +104,7 @@ impl StartSpec {
             timeout: None,
             hold_for_follower: false,
             request_id: None,
+            record: false,
         }
     }
 }
