@@ -5,10 +5,12 @@
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
 
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, Signal, getrlimit, set_dumpable_behavior, set_parent_process_death_signal, setrlimit,
 };
+use rustix::time::{ClockId, clock_gettime};
 
 /// Other processes of the same user can no longer read our memory, descriptors or environment, nor trace us; we leave no core.
 ///
@@ -23,6 +25,13 @@ pub fn hide_from_peers() -> io::Result<()> {
 pub fn set_parent_death_signal(signal: i32) -> io::Result<()> {
     let signal = Signal::from_named_raw(signal).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
     Ok(set_parent_process_death_signal(Some(signal))?)
+}
+
+/// Processor time that the calling thread has used. Unlike a clock it does not count the time in which others had the processor.
+pub fn thread_processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // Neither is ever negative: see clock_gettime(2).
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 /// Ignores a signal in this process. Programs that [`crate::spawn::spawn`] starts don't inherit it.
