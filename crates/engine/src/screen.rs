@@ -14,6 +14,7 @@ use crannog_core::limits;
 use crannog_core::log::Chunk;
 use crannog_core::process::TerminalSize;
 use crannog_core::screen::{Cursor, Screen, ScreenRequest, ScreenRow};
+use crannog_sys::own_process;
 
 use crate::error::EngineError;
 use crate::process::Process;
@@ -26,8 +27,8 @@ const STEP_BYTES: usize = 64 * 1024;
 const SLICE_BYTES: usize = 128;
 /// Work between two pauses for others.
 const TURN_MAX: Duration = Duration::from_millis(2);
-/// Work for one look. Two MiB of ordinary output take a tenth of a second.
-const WORK_MAX: Duration = Duration::from_secs(5);
+/// Processor time for one look. Two MiB of ordinary output take a tenth of a second.
+const WORK_MAX: Duration = Duration::from_secs(2);
 /// Switches to the alternate screen.
 const ALTERNATE: &[u8] = b"\x1b[?1049h";
 
@@ -188,21 +189,20 @@ async fn advance(process: &Process, view: &mut View, begins_alternate: bool) -> 
 impl Rendered {
     /// Takes output, with pauses for others. Cancel-safe: it knows how far it is.
     async fn feed(&mut self, process: &Process, bytes: &[u8], work: &mut Duration) -> Result<(), EngineError> {
-        let mut turn = Instant::now();
+        let (mut turn, mut used) = (Instant::now(), own_process::thread_processor_time());
         for slice in bytes.chunks(SLICE_BYTES) {
             self.emulator.feed(slice).map_err(|_| failed(process))?;
             self.next += slice.len() as u64;
-            let worked = turn.elapsed();
-            if worked >= TURN_MAX {
-                *work += worked;
+            if turn.elapsed() >= TURN_MAX {
+                *work += own_process::thread_processor_time().saturating_sub(used);
                 if *work >= WORK_MAX {
                     return Err(failed(process));
                 }
                 tokio::task::yield_now().await;
-                turn = Instant::now();
+                (turn, used) = (Instant::now(), own_process::thread_processor_time());
             }
         }
-        *work += turn.elapsed();
+        *work += own_process::thread_processor_time().saturating_sub(used);
         Ok(())
     }
 }

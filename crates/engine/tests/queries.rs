@@ -6,7 +6,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use crannog_core::collect::Until;
+use crannog_core::collect::{Collect, Until};
 use crannog_core::process::StartSpec;
 use crannog_core::screen::ScreenRequest;
 use support::{Sandbox, SpecExt, argv, bash, exited, run, until, until_text, window};
@@ -41,7 +41,7 @@ fn programs_that_wait_for_an_answer_get_one() {
             (r"\033[5n", r"\x1b[0n"),
             (r"ab\033[6n", r"\x1b[1;3R"),
             (r"\033[7;70H\033[6n\033]11;?\007", r"\x1b[7;70R\x1b]11;rgb:0000/0000/0000\x07"),
-            (r"\033]10;?\033\\\\", r"\x1b]10;rgb:cccc/cccc/cccc\x1b\\"),
+            (r"\033]10;?\033\\", r"\x1b]10;rgb:cccc/cccc/cccc\x1b\\"),
             (r"\033[?2004h\033[?2004$p", r"\x1b[?2004;1$y"),
             (r"\033[?u\033[c", r"\x1b[?62;22c"),
         ];
@@ -80,10 +80,11 @@ fn no_answer_is_typed_into_a_shell() {
             sandbox.write(process, b"printf '\\033[6n\\033]11;?\\007\\033[c'\n").await;
             sandbox.collect(process, window(800)).await;
             sandbox.write(process, b"echo ok\n").await;
-            sandbox.collect(process, until_text("\nok\r\n")).await;
-            let update = sandbox.collect(process, support::window(800)).await;
-            let all = sandbox.collect(process, crannog_core::collect::Collect { cursor: Some(0), ..window(0) }).await.text;
-            assert!(!all.contains("not found") && !all.contains("rgb:") && !all.contains(";22c"), "{shell:?}: {all:?} {update:?}");
+            sandbox.collect(process, until_text("ok\r\n")).await;
+            sandbox.collect(process, window(800)).await;
+            let all = sandbox.collect(process, Collect { cursor: Some(0), ..window(0) }).await.text;
+            assert!(!all.contains("not found") && !all.contains("rgb:") && !all.contains(";22c"), "{shell:?}: {all:?}");
+            assert!(all.contains("\nok\r\n") || all.contains("\rok\r\n"), "{shell:?}: {all:?}");
             sandbox.engine.kill(process, Duration::ZERO).await.unwrap();
         });
     }
@@ -92,7 +93,7 @@ fn no_answer_is_typed_into_a_shell() {
 #[test]
 fn a_question_behind_a_flood_is_answered_at_its_end() {
     run(async |sandbox| {
-        let question = r"' + b'\033[c line\r\n' * 100000 + b'\033[6n";
+        let question = r"' + b'\033[c line\r\n' * 20000 + b'\033[6n";
         assert_eq!(answer_to(&sandbox, question).await, r"\x1b[24;1R");
     });
 }
