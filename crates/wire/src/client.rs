@@ -20,6 +20,7 @@ use crannog_core::error::Operation;
 use crannog_core::id::ProcessId;
 use crannog_core::limits;
 use crannog_core::process::{ProcessInfo, StartSpec, Stream, TerminalSize, Update, WriteSpec};
+use crannog_core::screen::{RecordingPart, Screen, ScreenRequest};
 use crannog_core::signal::{Signal, Target};
 use crannog_core::transcript::{FollowEvent, Gathered, Killed, TranscriptPart};
 use hyper_util::rt::TokioIo;
@@ -230,7 +231,31 @@ impl GuestClient {
     /// Raw bytes of a transcript as they come, until the process has ended and everything was sent. When the stream breaks it goes on
     /// where it was. `hold` slows the process down rather than lose bytes while this reader lags.
     pub async fn follow(&self, process: ProcessId, from: u64, hold: bool) -> Result<Events, WireError> {
-        Events::of_follow(self.clone(), process, from, hold).await
+        Events::of_follow(self.clone(), proto::FollowRequest { process: process.0, from, hold, owns_terminal: false }).await
+    }
+
+    /// Follows a transcript to show it on a terminal of the caller's: while this lasts the guest answers nothing that programs ask of
+    /// their terminal, because that terminal does.
+    pub async fn attach(&self, process: ProcessId, from: u64) -> Result<Events, WireError> {
+        Events::of_follow(self.clone(), proto::FollowRequest { process: process.0, from, hold: false, owns_terminal: true }).await
+    }
+
+    /// What a process's terminal shows.
+    pub async fn screen(&self, process: ProcessId, request: ScreenRequest) -> Result<Screen, WireError> {
+        let ScreenRequest { since, scrollback_skip, scrollback_lines } = request;
+        let call = Call::new(Operation::Screen, Repeat::Always);
+        let request = proto::ScreenRequest { process: process.0, since, scrollback_skip, scrollback_lines };
+        let reply = self.call(call, request, async |stub, request| stub.screen(request).await).await?;
+        call.understood(reply.try_into())
+    }
+
+    /// A piece of the recording of a process's terminal. At most [`limits::READ_REPLY_BYTES_MAX`] bytes are answered.
+    pub async fn recording(&self, process: ProcessId, from: u64, bytes_max: usize) -> Result<RecordingPart, WireError> {
+        let call = Call::new(Operation::ReadRecording, Repeat::Always);
+        let bytes_max = u64::try_from(bytes_max).unwrap_or(u64::MAX);
+        let request = proto::RecordingRequest { process: process.0, from, bytes_max };
+        let reply = self.call(call, request, async |stub, request| stub.recording(request).await).await?;
+        call.understood(reply.try_into())
     }
 }
 

@@ -6,6 +6,7 @@
 mod collect;
 mod guest;
 mod process;
+mod screen;
 mod start;
 mod transcript;
 

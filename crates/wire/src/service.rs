@@ -7,6 +7,7 @@ use std::time::Duration;
 use crannog_core::collect::Collect;
 use crannog_core::id::ProcessId;
 use crannog_core::process::{ProcessInfo, StartSpec, Stream, TerminalSize, Update, WriteSpec};
+use crannog_core::screen::{RecordingPart, Screen, ScreenRequest};
 use crannog_core::signal::{Signal, Target};
 use crannog_core::transcript::{FollowEvent, Killed, TranscriptPart};
 
@@ -69,6 +70,12 @@ pub trait GuestService: Send + Sync + 'static {
     /// Raw bytes of a transcript, at most `bytes_max`.
     fn read(&self, process: ProcessId, from: u64, bytes_max: usize, stream: Option<Stream>) -> impl Answer<TranscriptPart>;
 
-    /// Raw bytes of a transcript as they come.
-    fn follow(&self, process: ProcessId, from: u64, hold: bool) -> Result<EventStream, Failure>;
+    /// Raw bytes of a transcript as they come. `owns_terminal`: the caller's terminal answers what programs ask of theirs.
+    fn follow(&self, process: ProcessId, from: u64, hold: bool, owns_terminal: bool) -> Result<EventStream, Failure>;
+
+    /// What a terminal shows.
+    fn screen(&self, process: ProcessId, request: ScreenRequest) -> impl Answer<Screen>;
+
+    /// A piece of a recording, at most `bytes_max`.
+    fn recording(&self, process: ProcessId, from: u64, bytes_max: usize) -> Result<RecordingPart, Failure>;
 }

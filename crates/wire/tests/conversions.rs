@@ -105,10 +105,11 @@ prop_compose! {
         timeout_ms in option::of(0..1_000_000_u64),
         hold_for_follower: bool,
         request_id in option::of("[a-z0-9]{1,128}"),
+        record: bool,
     ) -> StartSpec {
         let environment = environment.into_iter().map(|(name, value)| (name.into_bytes(), value)).collect();
         let timeout = timeout_ms.map(Duration::from_millis);
-        StartSpec { program, connection, environment, cwd, user, limits, timeout, hold_for_follower, request_id }
+        StartSpec { program, connection, environment, cwd, user, limits, timeout, hold_for_follower, request_id, record }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crannog_core::error::Operation;
-use crannog_core::id::ProcessId;
 use crannog_core::process::Stream;
 use crannog_core::transcript::{FollowEvent, Gathered};
 use tonic::{Status, Streaming};
@@ -41,8 +40,8 @@ impl Events {
         Self::open(client, Resume::Run(Box::new(run.into()))).await
     }
 
-    pub(super) async fn of_follow(client: GuestClient, process: ProcessId, from: u64, hold: bool) -> Result<Self, WireError> {
-        Self::open(client, Resume::Follow(proto::FollowRequest { process: process.0, from, hold })).await
+    pub(super) async fn of_follow(client: GuestClient, follow: proto::FollowRequest) -> Result<Self, WireError> {
+        Self::open(client, Resume::Follow(follow)).await
     }
 
     async fn open(client: GuestClient, resume: Resume) -> Result<Self, WireError> {
@@ -92,7 +91,7 @@ impl Events {
             Resume::Run(run) => {
                 if let FollowEvent::Started(process) = event {
                     let hold = run.spec.as_ref().is_some_and(|spec| spec.hold_for_follower);
-                    self.resume = Resume::Follow(proto::FollowRequest { process: process.0, from: 0, hold });
+                    self.resume = Resume::Follow(proto::FollowRequest { process: process.0, from: 0, hold, owns_terminal: false });
                 }
             }
         }

@@ -19,13 +19,13 @@ impl TryFrom<proto::TerminalSize> for TerminalSize {
     type Error = ConvertError;
 
     fn try_from(size: proto::TerminalSize) -> Result<Self, ConvertError> {
-        let side = |field, cells: u32| {
+        let checked = |field, cells: u32| {
             u16::try_from(cells)
                 .ok()
                 .filter(|cells| (1..=limits::TERMINAL_SIDE_MAX).contains(cells))
                 .ok_or(ConvertError::Invalid { field, rule: "1 to 4096 cells" })
         };
-        Ok(Self { rows: side("rows", size.rows)?, columns: side("columns", size.columns)? })
+        Ok(Self { rows: checked("rows", size.rows)?, columns: checked("columns", size.columns)? })
     }
 }
 
@@ -63,6 +63,7 @@ impl From<StartSpec> for proto::StartSpec {
             timeout_ms: spec.timeout.map(duration_ms),
             hold_for_follower: spec.hold_for_follower,
             request_id: spec.request_id,
+            record: spec.record,
         }
     }
 }
@@ -95,6 +96,7 @@ impl TryFrom<proto::StartSpec> for StartSpec {
             timeout,
             hold_for_follower: spec.hold_for_follower,
             request_id: retry_id("request_id", spec.request_id)?,
+            record: spec.record,
         })
     }
 }
@@ -133,8 +135,10 @@ fn program(program: proto::start_spec::Program) -> Result<Program, ConvertError>
     }
 }
 
+type Variables = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// Variables as the kernel takes them: a name without `=`, no NUL (environ(7)).
-pub(crate) fn environment(variables: Vec<proto::Variable>) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ConvertError> {
+pub(crate) fn environment(variables: Vec<proto::Variable>) -> Result<Variables, ConvertError> {
     let check = |variable: proto::Variable| {
         if variable.name.is_empty() || variable.name.contains(&b'=') {
             return Err(ConvertError::Invalid { field: "environment", rule: "variables with a name that has no `=`" });

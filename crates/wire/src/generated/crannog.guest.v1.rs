@@ -116,6 +116,9 @@ pub struct StartSpec {
     pub hold_for_follower: bool,
     #[prost(string, optional, tag = "11")]
     pub request_id: ::core::option::Option<::prost::alloc::string::String>,
+    /// Record what the terminal shows. Only with a terminal.
+    #[prost(bool, tag = "12")]
+    pub record: bool,
     #[prost(oneof = "start_spec::Program", tags = "1, 2")]
     pub program: ::core::option::Option<start_spec::Program>,
 }
@@ -401,6 +404,9 @@ pub struct FollowRequest {
     /// Slow the process down rather than lose bytes while this reader lags.
     #[prost(bool, tag = "3")]
     pub hold: bool,
+    /// The reader passes everything to a terminal of its own, which answers what programs ask of their terminal.
+    #[prost(bool, tag = "4")]
+    pub owns_terminal: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RunRequest {
@@ -453,6 +459,84 @@ pub mod follow_event {
         #[prost(message, tag = "4")]
         Ended(super::Ended),
     }
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ScreenRequest {
+    #[prost(uint32, tag = "1")]
+    pub process: u32,
+    /// Only the rows that changed after this version.
+    #[prost(uint64, optional, tag = "2")]
+    pub since: ::core::option::Option<u64>,
+    /// Lines above the screen to leave out, counted upwards.
+    #[prost(uint32, tag = "3")]
+    pub scrollback_skip: u32,
+    /// Lines above those to answer.
+    #[prost(uint32, tag = "4")]
+    pub scrollback_lines: u32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ScreenRow {
+    #[prost(uint32, tag = "1")]
+    pub row: u32,
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Cursor {
+    /// Both count from 0.
+    #[prost(uint32, tag = "1")]
+    pub row: u32,
+    #[prost(uint32, tag = "2")]
+    pub column: u32,
+    #[prost(bool, tag = "3")]
+    pub visible: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ScreenReply {
+    #[prost(message, optional, tag = "1")]
+    pub size: ::core::option::Option<TerminalSize>,
+    #[prost(message, repeated, tag = "2")]
+    pub rows: ::prost::alloc::vec::Vec<ScreenRow>,
+    #[prost(message, optional, tag = "3")]
+    pub cursor: ::core::option::Option<Cursor>,
+    #[prost(string, tag = "4")]
+    pub title: ::prost::alloc::string::String,
+    #[prost(bool, tag = "5")]
+    pub alternate: bool,
+    #[prost(uint64, tag = "6")]
+    pub version: u64,
+    /// Offset of the transcript up to which output is shown.
+    #[prost(uint64, tag = "7")]
+    pub offset: u64,
+    /// Output before this offset was not rendered.
+    #[prost(uint64, tag = "8")]
+    pub rendered_from: u64,
+    #[prost(string, repeated, tag = "9")]
+    pub scrollback: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(uint32, tag = "10")]
+    pub scrollback_total: u32,
+    #[prost(message, optional, tag = "11")]
+    pub end: ::core::option::Option<End>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RecordingRequest {
+    #[prost(uint32, tag = "1")]
+    pub process: u32,
+    #[prost(uint64, tag = "2")]
+    pub from: u64,
+    /// At most 1 MiB is answered.
+    #[prost(uint64, tag = "3")]
+    pub bytes_max: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RecordingReply {
+    #[prost(bytes = "vec", tag = "1")]
+    pub data: ::prost::alloc::vec::Vec<u8>,
+    /// Bytes recorded so far.
+    #[prost(uint64, tag = "2")]
+    pub total: u64,
+    #[prost(enumeration = "RecordingState", tag = "3")]
+    pub state: i32,
 }
 /// The details of a refusal (google.rpc.Status carries such in `grpc-status-details-bin`). A status without them was not made by a guest.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -568,6 +652,43 @@ impl Stream {
             "STREAM_UNSPECIFIED" => Some(Self::Unspecified),
             "STREAM_STDOUT" => Some(Self::Stdout),
             "STREAM_STDERR" => Some(Self::Stderr),
+            _ => None,
+        }
+    }
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RecordingState {
+    Unspecified = 0,
+    Running = 1,
+    Complete = 2,
+    /// Its largest size was reached.
+    Cut = 3,
+    /// It could not be written any further.
+    Failed = 4,
+}
+impl RecordingState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RECORDING_STATE_UNSPECIFIED",
+            Self::Running => "RECORDING_STATE_RUNNING",
+            Self::Complete => "RECORDING_STATE_COMPLETE",
+            Self::Cut => "RECORDING_STATE_CUT",
+            Self::Failed => "RECORDING_STATE_FAILED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RECORDING_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "RECORDING_STATE_RUNNING" => Some(Self::Running),
+            "RECORDING_STATE_COMPLETE" => Some(Self::Complete),
+            "RECORDING_STATE_CUT" => Some(Self::Cut),
+            "RECORDING_STATE_FAILED" => Some(Self::Failed),
             _ => None,
         }
     }
@@ -999,6 +1120,50 @@ pub mod guest_client {
                 .insert(GrpcMethod::new("crannog.guest.v1.Guest", "Follow"));
             self.inner.server_streaming(req, path, codec).await
         }
+        /// What a terminal shows.
+        pub async fn screen(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ScreenRequest>,
+        ) -> std::result::Result<tonic::Response<super::ScreenReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/crannog.guest.v1.Guest/Screen",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("crannog.guest.v1.Guest", "Screen"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// A piece of the recording of a terminal.
+        pub async fn recording(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RecordingRequest>,
+        ) -> std::result::Result<tonic::Response<super::RecordingReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/crannog.guest.v1.Guest/Recording",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("crannog.guest.v1.Guest", "Recording"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1101,6 +1266,16 @@ pub mod guest_server {
             &self,
             request: tonic::Request<super::FollowRequest>,
         ) -> std::result::Result<tonic::Response<Self::FollowStream>, tonic::Status>;
+        /// What a terminal shows.
+        async fn screen(
+            &self,
+            request: tonic::Request<super::ScreenRequest>,
+        ) -> std::result::Result<tonic::Response<super::ScreenReply>, tonic::Status>;
+        /// A piece of the recording of a terminal.
+        async fn recording(
+            &self,
+            request: tonic::Request<super::RecordingRequest>,
+        ) -> std::result::Result<tonic::Response<super::RecordingReply>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct GuestServer<T> {
@@ -1829,6 +2004,92 @@ pub mod guest_server {
                     };
                     Box::pin(fut)
                 }
+                "/crannog.guest.v1.Guest/Screen" => {
+                    #[allow(non_camel_case_types)]
+                    struct ScreenSvc<T: Guest>(pub Arc<T>);
+                    impl<T: Guest> tonic::server::UnaryService<super::ScreenRequest>
+                    for ScreenSvc<T> {
+                        type Response = super::ScreenReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ScreenRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Guest>::screen(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ScreenSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/crannog.guest.v1.Guest/Recording" => {
+                    #[allow(non_camel_case_types)]
+                    struct RecordingSvc<T: Guest>(pub Arc<T>);
+                    impl<T: Guest> tonic::server::UnaryService<super::RecordingRequest>
+                    for RecordingSvc<T> {
+                        type Response = super::RecordingReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RecordingRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Guest>::recording(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RecordingSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -1898,7 +2159,7 @@ pub struct GuestConfig {
     /// Follow process trees by cgroup where the kernel grants one.
     #[prost(bool, tag = "9")]
     pub cgroups: bool,
-    /// Which events are logged, in the form of tracing's env-filter. Empty: warnings.
+    /// Which events are logged: a level, or a list of `target=level`. Empty: warnings.
     #[prost(string, tag = "10")]
     pub log_filter: ::prost::alloc::string::String,
     /// Bits from which process ids are drawn.

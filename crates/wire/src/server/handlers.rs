@@ -206,11 +206,28 @@ impl<Service: GuestService> Guest for Handlers<Service> {
     }
 
     async fn follow(&self, request: Request<proto::FollowRequest>) -> Result<Response<EventMessages>, Status> {
-        let proto::FollowRequest { process, from, hold } = request.into_inner();
+        let proto::FollowRequest { process, from, hold, owns_terminal } = request.into_inner();
         answer(async {
             let place = self.place().await?;
-            Ok(messages(self.service.follow(ProcessId(process), from, hold)?, place))
+            Ok(messages(self.service.follow(ProcessId(process), from, hold, owns_terminal)?, place))
         })
         .await
+    }
+
+    async fn screen(&self, request: Request<proto::ScreenRequest>) -> Result<Response<proto::ScreenReply>, Status> {
+        let request = request.into_inner();
+        answer(async {
+            let process = ProcessId(request.process);
+            let request = request.try_into()?;
+            let _place = self.place().await?;
+            self.service.screen(process, request).await
+        })
+        .await
+    }
+
+    async fn recording(&self, request: Request<proto::RecordingRequest>) -> Result<Response<proto::RecordingReply>, Status> {
+        let proto::RecordingRequest { process, from, bytes_max } = request.into_inner();
+        let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX).min(limits::READ_REPLY_BYTES_MAX);
+        answer(async { self.service.recording(ProcessId(process), from, bytes_max) }).await
     }
 }

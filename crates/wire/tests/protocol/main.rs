@@ -11,6 +11,7 @@ use crannog_core::collect::Collect;
 use crannog_core::error::ErrorCode;
 use crannog_core::id::ProcessId;
 use crannog_core::process::{Program, StartSpec, WriteSpec};
+use crannog_core::screen::{RecordingState, ScreenRequest};
 use crannog_core::signal::{Signal, Target};
 use crannog_core::transcript::FollowEvent;
 use crannog_wire::message::RunSpec;
@@ -221,13 +222,29 @@ async fn dropping_the_events_of_a_run_tells_the_guest() {
 }
 
 #[tokio::test]
+async fn screens_and_recordings_cross_the_wire() {
+    let fake = Fake::new();
+    let client = Exchange::new(fake.clone()).client();
+    let screen = client.screen(PROCESS, ScreenRequest { since: Some(6), scrollback_skip: 2, scrollback_lines: 3 }).await.unwrap();
+    assert_eq!((screen.version, screen.scrollback_total, screen.scrollback.len()), (7, 5, 3));
+    assert_eq!((screen.rows[0].row, screen.rows[0].text.as_str(), screen.cursor.column), (3, "shown", 5));
+    assert_eq!((screen.title.as_str(), screen.alternate, screen.offset, screen.rendered_from), ("title", true, 9, 4));
+    let refused = client.screen(PROCESS, ScreenRequest { scrollback_lines: 1_001, ..ScreenRequest::default() }).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::InvalidArgument);
+    let part = client.recording(PROCESS, 5, 7).await.unwrap();
+    assert_eq!((part.bytes.as_slice(), part.total, part.state), (&b"xxxxxxx"[..], 12, RecordingState::Cut));
+    client.attach(PROCESS, 0).await.unwrap();
+    fake.until_called("attach 0", 1).await;
+}
+
+#[tokio::test]
 async fn bytes_that_are_not_the_protocol_hurt_nobody_else() {
     let fake = Fake::new();
     let exchange = Exchange::new(fake.clone());
     let client = exchange.client();
     client.hello().await.unwrap();
     for noise in
-        [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 70_000], b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"]
+        [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 10_000], b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"]
     {
         let mut line = UnixStream::from_std(exchange.line()).unwrap();
         // The guest may hang up before all is written.

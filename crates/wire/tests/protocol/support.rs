@@ -12,6 +12,7 @@ use crannog_core::end::End;
 use crannog_core::error::ErrorCode;
 use crannog_core::id::ProcessId;
 use crannog_core::process::{ProcessInfo, StartSpec, Stream, TerminalSize, Update, WriteSpec};
+use crannog_core::screen::{Cursor, RecordingPart, RecordingState, Screen, ScreenRequest, ScreenRow};
 use crannog_core::signal::{Signal, Target};
 use crannog_core::transcript::{Ended, FollowEvent, Killed, Part, TranscriptPart, Usage};
 use crannog_wire::connector::Connecting;
@@ -218,9 +219,30 @@ impl GuestService for Fake {
         Ok(TranscriptPart { parts: Vec::new(), next: bytes_max as u64, lost_bytes: 0, total: 0, end: None })
     }
 
-    fn follow(&self, _process: ProcessId, from: u64, _hold: bool) -> Result<EventStream, Failure> {
-        self.log.lock().unwrap().push(format!("follow {from}"));
+    fn follow(&self, _process: ProcessId, from: u64, _hold: bool, owns_terminal: bool) -> Result<EventStream, Failure> {
+        let call = if owns_terminal { "attach" } else { "follow" };
+        self.log.lock().unwrap().push(format!("{call} {from}"));
         Ok(self.events(from))
+    }
+
+    async fn screen(&self, _process: ProcessId, request: ScreenRequest) -> Result<Screen, Failure> {
+        Ok(Screen {
+            size: TerminalSize::default(),
+            rows: vec![ScreenRow { row: 3, text: "shown".to_owned() }],
+            cursor: Cursor { row: 3, column: 5, visible: true },
+            title: "title".to_owned(),
+            alternate: true,
+            version: request.since.unwrap_or(1) + 1,
+            offset: 9,
+            rendered_from: 4,
+            scrollback: vec!["gone".to_owned(); request.scrollback_lines as usize],
+            scrollback_total: request.scrollback_skip + request.scrollback_lines,
+            end: Some(End::Exited { code: 7 }),
+        })
+    }
+
+    fn recording(&self, _process: ProcessId, from: u64, bytes_max: usize) -> Result<RecordingPart, Failure> {
+        Ok(RecordingPart { bytes: vec![b'x'; bytes_max], total: from + bytes_max as u64, state: RecordingState::Cut })
     }
 }
 
