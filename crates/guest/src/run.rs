@@ -18,18 +18,17 @@ pub(crate) fn run(engine: &Engine, run: RunSpec) -> Result<EventStream, Failure>
     let hold = run.spec.hold_for_follower && run.gather_bytes_max.is_none();
     let process = engine.start(run.spec).map_err(refused)?;
     let guard = EndWithCaller { engine: engine.clone(), process, armed: run.end_with_caller };
-    match run.gather_bytes_max {
-        Some(bytes_max) => Ok(gather(guard, bytes_max)),
-        None => {
-            let follower = engine.follow(process, 0, hold).map_err(refused)?;
-            Ok(events(follower, Some(guard)))
-        }
+    if let Some(bytes_max) = run.gather_bytes_max {
+        return Ok(gather(guard, bytes_max));
     }
+    let follower = engine.follow(process, 0, hold).map_err(refused)?;
+    Ok(events(follower, Some(guard)))
 }
 
-/// Follows a transcript.
-pub(crate) fn follow(engine: &Engine, process: ProcessId, from: u64, hold: bool) -> Result<EventStream, Failure> {
-    engine.follow(process, from, hold).map(|follower| events(follower, None)).map_err(refused)
+/// Follows a transcript, perhaps for a terminal of the caller's that takes the place of ours.
+pub(crate) fn follow(engine: &Engine, process: ProcessId, from: u64, hold: bool, owns_terminal: bool) -> Result<EventStream, Failure> {
+    let follower = engine.follow(process, from, hold).map_err(refused)?;
+    Ok(events(if owns_terminal { follower.owning_terminal() } else { follower }, None))
 }
 
 fn events(follower: Follower, guard: Option<EndWithCaller>) -> EventStream {

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crannog_core::collect::{Collect, Reason};
+use crannog_core::collect::{Collect, Reason, Wait};
 use crannog_core::id::ProcessId;
 use crannog_core::limits;
 use crannog_core::process::{ProcessInfo, StartSpec, Stream, TerminalSize, Update, WriteSpec};
+use crannog_core::screen::{RecordingPart, Screen, ScreenRequest};
 use crannog_core::signal::{Signal, Target};
 use crannog_core::transcript::{Killed, TranscriptPart};
-use crannog_engine::{Engine, Tracking as EngineTracking};
+use crannog_engine::{Engine, EngineError, Tracking as EngineTracking};
 use crannog_wire::{EventStream, Failure, GuestService, Hello, RunSpec, Tracking};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -78,6 +79,12 @@ impl Guest {
     }
 }
 
+/// Refuses a wait that cannot be meant before anything is done: a start or a write must not happen and then be answered with a refusal.
+fn check(collect: Option<&Collect>) -> Result<(), Failure> {
+    let checked = collect.map(|collect| Wait::new(collect, Duration::ZERO, 0)).transpose();
+    checked.map(drop).map_err(|error| refused(EngineError::Conditions(error)))
+}
+
 impl GuestService for Guest {
     fn hello(&self) -> Hello {
         Hello {
@@ -107,6 +114,7 @@ impl GuestService for Guest {
     }
 
     async fn start(&self, spec: StartSpec, collect: Option<Collect>) -> Result<Update, Failure> {
+        check(collect.as_ref())?;
         let process = self.engine.start(spec).map_err(refused)?;
         match collect {
             Some(collect) => self.engine.collect(process, self.first_window(process, collect)).await.map_err(refused),
@@ -123,6 +131,7 @@ impl GuestService for Guest {
     }
 
     async fn write(&self, process: ProcessId, write: WriteSpec, pause: Duration, collect: Option<Collect>) -> Result<Update, Failure> {
+        check(collect.as_ref())?;
         let before = self.engine.info(process).map_err(refused)?.output_bytes;
         let written = self.engine.write(process, write).await.map_err(refused)?;
         let update = match collect {
@@ -165,7 +174,15 @@ impl GuestService for Guest {
         self.engine.read(process, from, bytes_max, stream).await.map_err(refused)
     }
 
-    fn follow(&self, process: ProcessId, from: u64, hold: bool) -> Result<EventStream, Failure> {
-        run::follow(&self.engine, process, from, hold)
+    fn follow(&self, process: ProcessId, from: u64, hold: bool, owns_terminal: bool) -> Result<EventStream, Failure> {
+        run::follow(&self.engine, process, from, hold, owns_terminal)
+    }
+
+    async fn screen(&self, process: ProcessId, request: ScreenRequest) -> Result<Screen, Failure> {
+        self.engine.screen(process, request).await.map_err(refused)
+    }
+
+    fn recording(&self, process: ProcessId, from: u64, bytes_max: usize) -> Result<RecordingPart, Failure> {
+        self.engine.recording(process, from, bytes_max).map_err(refused)
     }
 }

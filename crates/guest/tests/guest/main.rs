@@ -6,4 +6,5 @@ mod callers;
 mod calls;
 mod connect;
 mod life;
+mod screens;
 mod support;
