@@ -50,10 +50,10 @@ impl vt100::Callbacks for Title {
 impl Emulator {
     /// An empty screen, its cursor at the top left. A side of zero counts as one.
     pub fn new(size: TerminalSize) -> Self {
-        let side = |cells| NonZeroU16::new(cells).unwrap_or(NonZeroU16::MIN);
+        let at_least_one = |cells| NonZeroU16::new(cells).unwrap_or(NonZeroU16::MIN);
         let cells_of_line = usize::from(size.columns).max(1);
         let lines = (limits::SCREEN_SCROLLBACK_LINES_MAX as usize).min(limits::SCREEN_CELLS_MAX / cells_of_line);
-        Self { parser: Parser::new_with_callbacks(side(size.rows), side(size.columns), lines, Title::default()), size }
+        Self { parser: Parser::new_with_callbacks(at_least_one(size.rows), at_least_one(size.columns), lines, Title::default()), size }
     }
 
     /// Takes output, split anywhere.
