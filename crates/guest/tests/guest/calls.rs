@@ -146,6 +146,20 @@ async fn refusals_say_what_and_why() {
 }
 
 #[tokio::test]
+async fn a_wait_that_cannot_be_meant_is_refused_before_anything_is_done() {
+    let guest = TestGuest::start();
+    let client = guest.confirmed().await;
+    let broken = || collect(0, Until::Regex("(".to_owned()));
+    assert_eq!(client.start(shell("echo started"), Some(broken())).await.unwrap_err().code(), ErrorCode::InvalidArgument);
+    assert!(client.list().await.unwrap().is_empty());
+    let process = client.start(shell_with_input("cat"), None).await.unwrap().process;
+    let error = client.write(process, input("one\n"), Duration::ZERO, Some(broken())).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidArgument);
+    client.close_stdin(process).await.unwrap();
+    assert_eq!(client.collect(process, collect(0, None)).await.unwrap().text, "");
+}
+
+#[tokio::test]
 async fn raw_bytes_can_be_read_of_one_stream_or_both() {
     let guest = TestGuest::start();
     let client = guest.confirmed().await;
