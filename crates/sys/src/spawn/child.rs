@@ -172,9 +172,10 @@ unsafe fn become_user(user: &Credentials) -> Result<(), Failure> {
 
 unsafe fn enter_path(plan: &Plan<'_>) -> Result<(), Failure> {
     match &plan.command.cwd {
-        // SAFETY: the path is a C string of the command.
         Some(path) if plan.command.directory.is_none() => {
-            check(SpawnStep::Directory, unsafe { libc::syscall(libc::SYS_chdir, path.as_ptr()) })
+            // SAFETY: the path is a C string of the command.
+            let entered = unsafe { libc::syscall(libc::SYS_chdir, path.as_ptr()) };
+            check(SpawnStep::Directory, entered)
         }
         _ => Ok(()),
     }
