@@ -2,6 +2,7 @@
 
 mod arrows;
 mod sources;
+mod specification;
 
 use std::path::Path;
 
@@ -11,6 +12,7 @@ use anyhow::{Result, bail};
 pub(crate) fn check(root: &Path, forbidden: &[String]) -> Result<()> {
     let mut problems = arrows::problems(root)?;
     problems.extend(sources::problems(root, forbidden)?);
+    problems.extend(specification::problems(root)?);
     if problems.is_empty() {
         return Ok(());
     }
