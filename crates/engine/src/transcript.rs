@@ -70,6 +70,10 @@ pub(crate) async fn gather(process: &Process, bytes_max: u64) -> Gathered {
             streams[usize::from(stream == Stream::Stderr)].push(&piece[..within]);
             at += piece.len() as u64;
         }
+        // Of a single stream it is known where the tail begins. What lies before is left out anyway, and may be a flood.
+        if totals.contains(&0) && streams.iter().any(Ends::has_head) {
+            offset = offset.max(total.saturating_sub(bytes_max as u64 / 2));
+        }
         tokio::task::yield_now().await;
     }
     gathered(process, ending, streams, totals)
@@ -100,6 +104,11 @@ struct Ends {
 impl Ends {
     fn new(bytes_max: usize) -> Self {
         Self { head: Vec::new(), head_max: bytes_max.div_ceil(2), tail: VecDeque::new(), tail_max: bytes_max / 2 }
+    }
+
+    /// Whether more bytes only move the tail along.
+    fn has_head(&self) -> bool {
+        self.head.len() == self.head_max
     }
 
     fn push(&mut self, bytes: &[u8]) {
