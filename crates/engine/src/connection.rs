@@ -54,7 +54,7 @@ fn pipes(stdin: Stdin, host: &Host) -> io::Result<(Connected, [OwnedFd; 3])> {
     };
     let (out_reader, out_writer) = io::pipe()?;
     let (err_reader, err_writer) = io::pipe()?;
-    let ours = |reader: io::PipeReader| AsyncFile::new(reader.into()).map(Output::Pipe);
+    let ours = |reader: io::PipeReader| AsyncFile::new(reader.into()).map(Output::pipe);
     let outputs = Outputs::new(ours(out_reader)?, Some(ours(err_reader)?));
     Ok((Connected { outputs, input: Input::new(sink), terminal: None }, [stdin, out_writer.into(), err_writer.into()]))
 }

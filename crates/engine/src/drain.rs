@@ -21,10 +21,6 @@ use crate::reader::{self, Pumped, ReadBuffer};
 /// First pause between two looks at a tree that is at work; doubles up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(1);
 const PAUSE_MAX: Duration = Duration::from_millis(5);
-/// What the kernel holds of one stream at most: a pipe made as large as [`reader`] makes it, and what was written while it was read.
-const KERNEL_BYTES_MAX: usize = 1024 * 1024 + limits::READ_CHUNK_BYTES;
-/// The same for a process with a holding follower, whose pipes keep their size.
-const KERNEL_BYTES_HELD_MAX: usize = limits::READ_CHUNK_BYTES;
 /// Reads between two pauses for others.
 const READS_PER_TURN: usize = 4;
 
@@ -81,7 +77,7 @@ async fn empty_all(process: &Process, buffer: &ReadBuffer) {
 /// Reads a stream until the kernel holds nothing of it, or as much as it can have held.
 async fn empty(process: &Process, stream: Stream, buffer: &ReadBuffer) {
     let Some(output) = process.outputs.get(stream) else { return };
-    let bytes_max = if process.state().holds.is_empty() { KERNEL_BYTES_MAX } else { KERNEL_BYTES_HELD_MAX };
+    let bytes_max = output.kernel_bytes_max(!process.state().holds.is_empty());
     let mut bytes = 0;
     for reads in 1.. {
         match output.pump(process, stream, buffer) {
@@ -89,6 +85,7 @@ async fn empty(process: &Process, stream: Stream, buffer: &ReadBuffer) {
             Pumped::Nothing => return,
             Pumped::HungUp | Pumped::Closed => return reader::close(process, stream),
         }
+        // A background process can print faster than it is read.
         if bytes >= bytes_max {
             return;
         }

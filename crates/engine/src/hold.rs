@@ -104,3 +104,37 @@ impl Process {
         self.follower_moved.notify_waiters();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Holds, LAG_BYTES_MAX, LAG_READS_MAX};
+
+    #[test]
+    fn the_slowest_follower_decides() {
+        let mut holds = Holds::default();
+        let (slow, fast) = (holds.add(0), holds.add(0));
+        assert!(!holds.lag(LAG_BYTES_MAX));
+        assert!(holds.lag(LAG_BYTES_MAX + 1));
+        holds.advance(fast, LAG_BYTES_MAX + 1);
+        assert!(holds.lag(LAG_BYTES_MAX + 1));
+        holds.advance(slow, 1);
+        assert!(!holds.lag(LAG_BYTES_MAX + 1));
+        holds.remove(slow);
+        assert!(!holds.lag(LAG_BYTES_MAX + 2) && !holds.is_empty());
+        holds.remove(fast);
+        assert!(!holds.lag(u64::MAX) && holds.is_empty());
+    }
+
+    #[test]
+    fn many_small_reads_count_like_many_bytes() {
+        let mut holds = Holds::default();
+        let follower = holds.add(0);
+        for _ in 0..=LAG_READS_MAX {
+            assert!(!holds.lag(1));
+            holds.note_read();
+        }
+        assert!(holds.lag(1));
+        holds.advance(follower, 1);
+        assert!(!holds.lag(1));
+    }
+}

@@ -4,6 +4,7 @@
 //! the thread with a command that prints one line.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -35,7 +36,11 @@ const EIO: i32 = 5;
 #[derive(Debug)]
 pub(crate) enum Output {
     Terminal(AsyncTerminal),
-    Pipe(AsyncFile),
+    Pipe {
+        file: AsyncFile,
+        /// It was made as large as [`PIPE_BYTES_FLOODED`].
+        is_large: AtomicBool,
+    },
 }
 
 /// What one read found.
@@ -62,24 +67,43 @@ impl ReadBuffer {
 }
 
 impl Output {
+    pub(crate) fn pipe(file: AsyncFile) -> Self {
+        Self::Pipe { file, is_large: AtomicBool::new(false) }
+    }
+
+    /// What the kernel can hold of it, and what may be written while that is read. A program can enlarge its pipe as well; that is left
+    /// out of account only where somebody must not be overrun.
+    pub(crate) fn kernel_bytes_max(&self, has_holds: bool) -> usize {
+        let is_small = matches!(self, Self::Pipe { is_large, .. } if !is_large.load(Ordering::Relaxed));
+        limits::READ_CHUNK_BYTES + if is_small && has_holds { limits::READ_CHUNK_BYTES } else { PIPE_BYTES_FLOODED }
+    }
+
+    /// Best effort: an unprivileged user may have used up its pages for pipes, and then the small pipe does, only slower.
+    fn enlarge(&self) {
+        if let Self::Pipe { file, is_large } = self {
+            is_large.store(true, Ordering::Relaxed);
+            let _ = pipe::set_capacity(file, PIPE_BYTES_FLOODED);
+        }
+    }
+
     pub(crate) fn terminal(&self) -> Option<&AsyncTerminal> {
         match self {
             Self::Terminal(terminal) => Some(terminal),
-            Self::Pipe(_) => None,
+            Self::Pipe { .. } => None,
         }
     }
 
     async fn readable(&self) -> io::Result<()> {
         match self {
             Self::Terminal(terminal) => terminal.readable().await,
-            Self::Pipe(pipe) => pipe.readable().await,
+            Self::Pipe { file, .. } => file.readable().await,
         }
     }
 
     fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Terminal(terminal) => terminal.try_read(buffer),
-            Self::Pipe(pipe) => pipe.try_read(buffer),
+            Self::Pipe { file, .. } => file.try_read(buffer),
         }
     }
 
@@ -124,7 +148,7 @@ async fn run(process: Arc<Process>, output: Arc<Output>, stream: Stream, buffer:
             wakes_for_nothing = 0;
             full_reads = if count == limits::READ_CHUNK_BYTES { full_reads + 1 } else { 0 };
             if full_reads == FULL_READS_OF_FLOOD && process.state().holds.is_empty() {
-                enlarge(&output);
+                output.enlarge();
             }
             if process.is_held() {
                 break;
@@ -159,11 +183,4 @@ pub(crate) fn close(process: &Process, stream: Stream) {
         }
     }
     process.output_changed.notify_waiters();
-}
-
-/// Best effort: an unprivileged user may have used up its pages for pipes, and then the small pipe does, only slower.
-fn enlarge(output: &Output) {
-    if let Output::Pipe(file) = output {
-        let _ = pipe::set_capacity(file, PIPE_BYTES_FLOODED);
-    }
 }

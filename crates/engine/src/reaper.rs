@@ -95,6 +95,7 @@ impl Engine {
             {
                 let mut state = process.state();
                 state.leader = Leader::Reaped;
+                process.tree.note_leader_reaped();
                 if let Some(timer) = state.timer.take() {
                     timer.abort();
                 }

@@ -9,12 +9,14 @@ mod lineage;
 
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crannog_core::id::ProcessId;
 use crannog_core::signal::Signal;
 use crannog_sys::cgroup::Cgroup;
 use crannog_sys::pidfd::Identity;
+use crannog_sys::process_group;
 
 use crate::environment::TAG_PROCESS;
 use crate::host::Host;
@@ -26,6 +28,8 @@ pub(crate) struct Tree {
     /// `None` once it was found empty for good.
     kind: Mutex<Option<Kind>>,
     leader: OnceLock<Identity>,
+    /// The leader was reaped: its number, and that of its group, may be somebody else's.
+    is_leader_reaped: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -41,7 +45,7 @@ impl Tree {
             Some(cgroup) => Kind::Cgroup(cgroup),
             None => Kind::Lineage(Lineage::new(format!("{TAG_PROCESS}={tag}").into_bytes())),
         };
-        Self { kind: Mutex::new(Some(kind)), leader: OnceLock::new() }
+        Self { kind: Mutex::new(Some(kind)), leader: OnceLock::new(), is_leader_reaped: AtomicBool::new(false) }
     }
 
     fn kind(&self) -> MutexGuard<'_, Option<Kind>> {
@@ -62,6 +66,11 @@ impl Tree {
             // It is set once, by the start.
             let _ = self.leader.set(leader);
         }
+    }
+
+    /// The leader has just been reaped.
+    pub(crate) fn note_leader_reaped(&self) {
+        self.is_leader_reaped.store(true, Ordering::Relaxed);
     }
 
     /// Living members. The leader is one until it ends.
@@ -107,12 +116,19 @@ impl Tree {
     pub(crate) fn send(&self, signal: Signal) -> usize {
         match &*self.kind() {
             Some(Kind::Cgroup(cgroup)) => cgroup.signal(signal.number()).unwrap_or(0),
-            Some(Kind::Lineage(lineage)) => {
-                let members = lineage.members(self.leader.get().copied());
-                members.into_iter().filter(|member| member.signal(signal.number()).unwrap_or(false)).count()
-            }
+            Some(Kind::Lineage(lineage)) => self.send_by_lineage(lineage, signal),
             None => 0,
         }
+    }
+
+    /// The leader's group gets it from the kernel in one step, so that a tree that forks all the time can't slip through; everybody else
+    /// one by one.
+    fn send_by_lineage(&self, lineage: &Lineage, signal: Signal) -> usize {
+        let leader = self.leader.get().copied();
+        let group = leader.map(|leader| leader.pid).filter(|_| !self.is_leader_reaped.load(Ordering::Relaxed));
+        let group = group.filter(|group| process_group::signal(*group, signal.number()).is_ok());
+        let (in_group, others): (Vec<_>, Vec<_>) = lineage.members(leader).into_iter().partition(|member| Some(member.group) == group);
+        in_group.len() + others.iter().filter(|member| member.identity().signal(signal.number()).unwrap_or(false)).count()
     }
 
     /// Kills every member; whoever was born meanwhile needs another call.

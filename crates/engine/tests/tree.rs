@@ -69,7 +69,7 @@ fn a_timeout_reaches_the_whole_tree() {
         let started = Instant::now();
         let update = sandbox.finish(bash(script).within(SECOND / 2)).await;
         assert_eq!((update.text.as_str(), update.end), ("partial\n", Some(End::TimedOut { after_ms: 500 })));
-        assert!(started.elapsed() < 3 * SECOND);
+        assert!(started.elapsed() < 10 * SECOND, "{:?}", started.elapsed());
         eventually("the tree is gone", || (3201..=3205).all(|number| !is_running(&format!("sleep {number}")))).await;
     });
 }
@@ -111,7 +111,7 @@ fn a_kill_asks_first_and_then_insists() {
         assert_eq!(end(deaf).await, End::Cancelled { signal: Signal::KILL });
         assert_eq!(end(stopped).await, End::Cancelled { signal: Signal::TERM });
         assert_eq!(end(plain).await, End::Cancelled { signal: Signal::TERM });
-        assert!(sandbox.end_of(polite).await.text.ends_with("bye\n"));
+        assert!(sandbox.end_of(polite).await.text.contains("bye\n"));
         assert_eq!(sandbox.end_of(stopped).await.text, "ready\n");
         let again = sandbox.engine.kill(plain, SECOND).await.unwrap();
         assert_eq!((again.end, again.reached, again.complete), (End::Cancelled { signal: Signal::TERM }, 0, true));

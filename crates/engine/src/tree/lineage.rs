@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crannog_sys::pidfd::Identity;
-use crannog_sys::process_tree;
+use crannog_sys::process_tree::{self, Process};
 
 /// What is remembered of a tree between two looks at the process table.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Lineage {
     }
 
     /// The living members. Nobody is one as long as no leader was started.
-    pub(super) fn members(&self, leader: Option<Identity>) -> Vec<Identity> {
+    pub(super) fn members(&self, leader: Option<Identity>) -> Vec<Process> {
         let Some(leader) = leader else { return Vec::new() };
         let table = match process_tree::snapshot() {
             Ok(table) => table,
@@ -32,7 +32,8 @@ impl Lineage {
         };
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let members = process_tree::members(&table, leader, &self.tag, &sessions);
-        *sessions = members.iter().filter_map(|member| table.get(member.pid)).map(|member| member.session).collect();
+        let members: Vec<Process> = members.iter().filter_map(|member| table.get(member.pid)).copied().collect();
+        *sessions = members.iter().map(|member| member.session).collect();
         sessions.sort_unstable();
         sessions.dedup();
         members
