@@ -3,5 +3,5 @@
 pub(crate) mod detach_keys;
 mod raw_mode;
 mod replay;
-mod screen_modes;
+pub(crate) mod screen_modes;
 pub(crate) mod session;

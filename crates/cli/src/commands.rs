@@ -15,9 +15,12 @@ mod man;
 mod one_shot;
 mod ps;
 mod reap;
+mod recording;
 mod renew;
+mod replay;
 mod resize;
 mod run;
+mod screen;
 mod start;
 mod up;
 mod write;
@@ -47,6 +50,9 @@ pub(crate) enum Verb {
     Ps(ps::Ps),
     Logs(logs::Logs),
     Attach(attach::Attach),
+    Screen(screen::Screen),
+    Recording(recording::Recording),
+    Replay(replay::Replay),
     Resize(resize::Resize),
     CloseStdin(close_stdin::CloseStdin),
     Kill(kill::Kill),
@@ -73,6 +79,9 @@ impl Verb {
             Self::Ps(verb) => verb.run(output).await?,
             Self::Logs(verb) => verb.run(output).await?,
             Self::Attach(verb) => return verb.run(output).await,
+            Self::Screen(verb) => verb.run(output).await?,
+            Self::Recording(verb) => verb.run(output).await?,
+            Self::Replay(verb) => return verb.run(output).await,
             Self::Resize(verb) => verb.run(output).await?,
             Self::CloseStdin(verb) => verb.run(output).await?,
             Self::Kill(verb) => verb.run(output).await?,
@@ -125,7 +134,7 @@ fn show_update(output: Output, update: Update) -> Result<(), Failure> {
         return output::document(&UpdateDocument::of(update));
     }
     output::data(&update.raw)?;
-    output.note(&standing(&update));
+    output.note_on(&update.raw, &standing(&update));
     Ok(())
 }
 

@@ -39,6 +39,16 @@ pub(crate) enum Failure {
         #[source]
         source: io::Error,
     },
+    /// A file is no recording, or not a whole one.
+    #[error("{} is no asciicast v3 recording: line {line} is not understood", path.display())]
+    NotARecording { path: PathBuf, line: usize },
+    /// A recording cannot be written to a file.
+    #[error("cannot write the recording to {}", path.display())]
+    WriteRecording {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
     /// Keys that are not known.
     #[error("cannot read the keys")]
     ReadKeys(#[source] KeysError),
@@ -79,7 +89,7 @@ impl Failure {
     pub(crate) fn code(&self) -> ErrorCode {
         match self {
             Self::Library(error) => error.code(),
-            Self::ReadKeys(_) | Self::Usage { .. } => ErrorCode::InvalidArgument,
+            Self::ReadKeys(_) | Self::Usage { .. } | Self::NotARecording { .. } => ErrorCode::InvalidArgument,
             Self::ReadInput { .. } => ErrorCode::LocalFileReadError,
             Self::TerminalNeeded { .. } => ErrorCode::NotATerminal,
             Self::Doctor { .. } => ErrorCode::Unsupported,
@@ -113,7 +123,9 @@ impl Failure {
     pub(crate) fn context(&self) -> BTreeMap<String, String> {
         let pair = match self {
             Self::Library(error) => return error.context(),
-            Self::ReadInput { path, .. } => ("path", path.display().to_string()),
+            Self::ReadInput { path, .. } | Self::NotARecording { path, .. } | Self::WriteRecording { path, .. } => {
+                ("path", path.display().to_string())
+            }
             Self::KillIncomplete { process } => ("process", process.to_string()),
             Self::TerminalNeeded { verb } => ("verb", (*verb).to_owned()),
             _ => return BTreeMap::new(),
@@ -127,6 +139,8 @@ impl Failure {
             Self::Library(error) => return Some(error.hint().unwrap_or_else(|| hint_for(error.code()).to_owned())),
             Self::Usage { hint, .. } => return Some(hint.clone()),
             Self::ReadInput { .. } => "give a file that you may read, or - for stdin",
+            Self::NotARecording { .. } => "`crannog recording` fetches one",
+            Self::WriteRecording { .. } => "give a file that you may write to, with room on its disk",
             Self::ReadKeys(_) => "for example: 'ctrl-c', or '\"ls -l\" enter'",
             Self::EndMissing | Self::EndUnknown { .. } => "`crannog ls` shows whether the sandbox is still there",
             Self::DownIncomplete { .. } => "`crannog ls` shows what is left; try again",

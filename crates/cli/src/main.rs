@@ -9,6 +9,7 @@ mod failure;
 mod input;
 mod interruptions;
 mod output;
+mod player;
 #[cfg(test)]
 mod reference;
 mod usage;

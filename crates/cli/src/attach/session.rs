@@ -93,7 +93,7 @@ impl Screen {
 
     /// Shows the process's output until it ends.
     async fn follow(&self, sandbox: &Sandbox, process: ProcessId, from: u64) -> Result<End, Failure> {
-        let mut events = sandbox.follow(process, from, false).await?;
+        let mut events = sandbox.attach(process, from).await?;
         let mut stdout = tokio::io::stdout();
         while let Some(event) = events.next().await? {
             match event {

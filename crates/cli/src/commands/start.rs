@@ -32,6 +32,10 @@ pub(crate) struct Start {
     #[arg(long, requires = "terminal", default_value_t = limits::TERMINAL_COLUMNS_DEFAULT, value_parser = values::side())]
     cols: u16,
 
+    /// Record what the terminal shows; `recording` fetches it. Typing is recorded only while the terminal shows it.
+    #[arg(long, requires = "terminal")]
+    record: bool,
+
     /// Keep its input open for `write`. Without this or a terminal it reads end of file.
     #[arg(long)]
     stdin: bool,
@@ -67,6 +71,7 @@ impl Start {
         spec.environment = Variable::pairs(self.env);
         spec.cwd = self.cwd.map(OsString::into_vec);
         spec.timeout = self.timeout;
+        spec.record = self.record;
         let collect = self.collect.into_collect(None, limits::WINDOW_START_MS_DEFAULT);
         let update = output.waiting("waiting for output", sandbox.start_and_collect(spec, collect)).await?;
         show_update(output, update)

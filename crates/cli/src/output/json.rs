@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use crannog::{End, Ended, Killed, ProcessInfo, Reason, SandboxInfo, Update};
+use crannog::{End, Ended, Killed, ProcessInfo, Reason, SandboxInfo, Screen, Update};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -181,6 +181,43 @@ pub(crate) struct KillDocument {
 impl KillDocument {
     pub(crate) fn of(process: u32, killed: &Killed) -> Self {
         Self { process, end: end(&killed.end), exit_code: killed.end.exit_code(), reached: killed.reached, complete: killed.complete }
+    }
+}
+
+/// What a terminal shows.
+#[derive(Debug, Serialize)]
+pub(crate) struct ScreenDocument {
+    process: u32,
+    version: u64,
+    size: Value,
+    rows: Vec<Value>,
+    cursor: Value,
+    title: String,
+    alternate: bool,
+    offset: u64,
+    rendered_from: u64,
+    scrollback: Vec<String>,
+    scrollback_total: u32,
+    end: Option<Value>,
+}
+
+impl ScreenDocument {
+    pub(crate) fn of(process: u32, screen: Screen) -> Self {
+        let cursor = screen.cursor;
+        Self {
+            process,
+            version: screen.version,
+            size: json!({"rows": screen.size.rows, "columns": screen.size.columns}),
+            rows: screen.rows.into_iter().map(|row| json!({"row": row.row, "text": row.text})).collect(),
+            cursor: json!({"row": cursor.row, "column": cursor.column, "visible": cursor.visible}),
+            title: screen.title,
+            alternate: screen.alternate,
+            offset: screen.offset,
+            rendered_from: screen.rendered_from,
+            scrollback: screen.scrollback,
+            scrollback_total: screen.scrollback_total,
+            end: screen.end.as_ref().map(end),
+        }
     }
 }
 

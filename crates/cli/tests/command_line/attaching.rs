@@ -234,3 +234,34 @@ fn keys_may_be_typed_faster_than_they_are_read() {
     seat.types("\u{1d}d");
     seat.ends(Some(0));
 }
+
+/// The person's terminal is asked and answers; the guest keeps silent.
+#[test]
+fn questions_of_programs_are_answered_by_the_persons_terminal() {
+    let home = Home::new();
+    let id = home.sandbox();
+    let text = r"read -r go; stty raw -echo; printf '\033[6n'; dd bs=1 count=6 2>/dev/null | od -c; stty sane; echo done; sleep 300";
+    let process = process_of(&home.json(&["start", &id, "--terminal", "--until", "input", "-c", text]));
+    let mut seat = Seat::new(&home, &["attach", &id, &process]);
+    seat.types("go\r");
+    seat.shows("\u{1b}[6n");
+    seat.types("\u{1b}[9;9R");
+    seat.shows("9   ;   9   R");
+    seat.shows("done");
+    seat.types("\u{1d}d");
+    seat.ends(Some(0));
+}
+
+#[test]
+fn a_replay_leaves_the_terminal_in_order() {
+    let home = Home::new();
+    let file = home.path().join("full.cast");
+    let header = r#"{"version":3,"term":{"cols":80,"rows":24}}"#;
+    let events = "[0,\"o\",\"\\u001b[?1049h\\u001b[6nshown\"]\n[3000,\"o\",\"late\"]\n[0.001,\"x\",\"0\"]";
+    std::fs::write(&file, format!("{header}\n{events}\n")).unwrap();
+    let mut seat = Seat::new(&home, &["replay", file.to_str().unwrap(), "--idle-limit", "10ms"]);
+    seat.shows("\u{1b}[?1049hshown");
+    seat.shows("late");
+    seat.shows("\u{1b}[?1049l");
+    seat.ends(Some(0));
+}

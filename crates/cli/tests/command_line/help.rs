@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 23] = [
     "up",
     "ls",
     "info",
@@ -17,6 +17,9 @@ const VERBS: [&str; 20] = [
     "ps",
     "logs",
     "attach",
+    "screen",
+    "recording",
+    "replay",
     "resize",
     "close-stdin",
     "kill",

@@ -9,4 +9,5 @@ mod help;
 mod one_shot;
 mod processes;
 mod sandboxes;
+mod screens;
 mod support;
