@@ -9,6 +9,7 @@ use crate::outside;
 use crate::place::Need;
 use crate::room::Room;
 use crate::run::{Run, Wait};
+use crate::whole::Whole;
 
 /// LAST-02.
 pub(crate) async fn a_long_listing_keeps_its_last_line(room: &Room) {
@@ -93,19 +94,23 @@ pub(crate) async fn the_last_write_of_both_streams_is_complete(room: &Room) {
     }
 }
 
-/// The guest is held up while a process prints and ends, so it sees the end and the bytes at the same time.
+/// The guest is held up while a process prints as much as the kernel holds for it and ends, so it sees the end and the bytes at the same
+/// time.
 pub(crate) async fn an_end_seen_together_with_its_bytes_comes_after_them(room: &Room) {
     need!(room, Need::GuestProcess);
     let guest = room.guest().await;
-    for terminal in [true, false] {
-        let run = Run::bash("read x; seq 1 800; exit 5").terminal_if(terminal).piped_unless(terminal);
-        let first = room.start(run.window(0)).await;
-        let go = room.write(first.process, "\n", Wait::ms(0));
-        let ((), answer) = tokio::join!(outside::stopped(guest, Duration::from_millis(200)), go);
-        assert!(answer.end.is_none() || answer.text.contains("800"), "an end without its output: {answer:?}");
-        let whole = room.finish_in_windows(first, 20).await;
-        assert_eq!(whole.lines().last(), Some(&"800"));
-        assert_eq!(whole.exit_code(), Some(5));
+    for round in 0..6 {
+        let terminal = round % 2 == 0;
+        let (text, last) =
+            if terminal { ("sleep 0.3; seq 1 2000; exit 5", "2000") } else { ("sleep 0.3; seq 1 11000; seq 1 11000 >&2; exit 5", "11000") };
+        let first = room.start(Run::bash(text).terminal_if(terminal).window(0)).await;
+        outside::stopped(guest, Duration::from_millis(600)).await;
+        let mut whole = Whole::of(&room.collect(first.process, Wait::ms(0).from(0)).await);
+        while whole.end.is_none() {
+            whole.add(&room.collect(first.process, Wait::ms(0).from(whole.cursor)).await);
+        }
+        let lines = whole.lines().into_iter().filter(|line| *line == last).count();
+        assert_eq!((lines, whole.exit_code()), (if terminal { 1 } else { 2 }, Some(5)), "{:?}", whole.lines().last());
     }
 }
 
