@@ -2,6 +2,8 @@
 //!
 //! A start puts the process into the table before anyone can reap, because both happen on the engine's thread without an await in between.
 
+use std::fs;
+
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 
@@ -49,6 +51,9 @@ impl Engine {
     /// looked at, the children were not there yet. Orphans are handed to us, so such a look is told by one that was reaped meanwhile.
     pub(crate) fn is_gone(&self, tree: &Tree) -> bool {
         self.reap_children();
+        if !tree.has_cgroup() && tree.is_leader_reaped() && !self.has_orphans() {
+            return true;
+        }
         let orphans_before = self.0.orphans();
         if tree.is_alive() {
             return false;
@@ -58,6 +63,20 @@ impl Engine {
         }
         self.reap_children();
         self.0.orphans() == orphans_before
+    }
+
+    /// Whether some child of ours is not a leader. Without one, no leader that was reaped has left anything: its descendants are
+    /// children of ours, or descend from one. This saves most looks at the process table.
+    ///
+    /// The list is reliable for us, who alone take children off it (`proc_tid_children(5)`). Where it can't be read there may be some.
+    fn has_orphans(&self) -> bool {
+        let Ok(threads) = fs::read_dir("/proc/self/task") else { return true };
+        let table = self.0.table();
+        threads.flatten().any(|thread| {
+            let children = fs::read_to_string(thread.path().join("children"));
+            children
+                .map_or(true, |children| children.split_ascii_whitespace().any(|pid| pid.parse().map_or(true, |pid| !table.is_leader(pid))))
+        })
     }
 
     /// Gives back what an empty tree holds. To be called when its leader has been reaped.

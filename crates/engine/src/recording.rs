@@ -269,7 +269,9 @@ mod tests {
         fn output_is_recorded_as_it_decodes_however_it_is_cut(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..20), 0..20)) {
             let start = Instant::now();
             let mut recording = recording(1 << 20, start);
-            pieces.iter().for_each(|piece| recording.output(piece, start));
+            for piece in &pieces {
+                recording.output(piece, start);
+            }
             recording.finish(&End::Exited { code: 0 }, start);
             let shown: String = lines(&recording)[1..].iter().filter(|event| event[1] == "o").map(|event| event[2].as_str().unwrap().to_owned()).collect();
             prop_assert_eq!(shown, String::from_utf8_lossy(&pieces.concat()).into_owned());

@@ -81,6 +81,11 @@ impl Table {
         self.processes.insert(process.id, process);
     }
 
+    /// Whether a leader that was not reaped has this number.
+    pub(crate) fn is_leader(&self, pid: u32) -> bool {
+        self.leaders.contains_key(&pid)
+    }
+
     /// The process whose leader has this number, which from now on may be somebody else's.
     pub(crate) fn take_leader(&mut self, pid: u32) -> Option<Arc<Process>> {
         self.leaders.remove(&pid)

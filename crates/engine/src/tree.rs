@@ -73,6 +73,10 @@ impl Tree {
         self.is_leader_reaped.store(true, Ordering::Relaxed);
     }
 
+    pub(crate) fn is_leader_reaped(&self) -> bool {
+        self.is_leader_reaped.load(Ordering::Relaxed)
+    }
+
     /// Living members. The leader is one until it ends.
     pub(crate) fn members(&self) -> Vec<u32> {
         match &*self.kind() {
@@ -125,7 +129,7 @@ impl Tree {
     /// one by one.
     fn send_by_lineage(&self, lineage: &Lineage, signal: Signal) -> usize {
         let leader = self.leader.get().copied();
-        let group = leader.map(|leader| leader.pid).filter(|_| !self.is_leader_reaped.load(Ordering::Relaxed));
+        let group = leader.map(|leader| leader.pid).filter(|_| !self.is_leader_reaped());
         let group = group.filter(|group| process_group::signal(*group, signal.number()).is_ok());
         let (in_group, others): (Vec<_>, Vec<_>) = lineage.members(leader).into_iter().partition(|member| Some(member.group) == group);
         in_group.len() + others.iter().filter(|member| member.identity().signal(signal.number()).unwrap_or(false)).count()

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn lines_that_scrolled_off_are_counted_from_the_screen_upwards() {
-        let output: String = (0..20).map(|number| format!("line {number}\r\n")).collect();
+        let output = (0..20).fold(String::new(), |output, number| output + &format!("line {number}\r\n"));
         let mut emulator = emulator(4, 20, &output);
         assert_eq!(emulator.scrollback_len(), 17);
         assert_eq!(emulator.scrollback(0, 2).unwrap(), ["line 15", "line 16"]);
