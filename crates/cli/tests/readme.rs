@@ -64,11 +64,8 @@ fn the_tour_shows_what_is_printed() {
                 ids.entry(there.to_owned()).or_insert_with(|| here.to_owned());
             }
         }
-        let expected: Vec<String> = step
-            .expected
-            .iter()
-            .map(|line| ids.iter().fold(line.clone(), |line, (there, here)| line.replace(there, here)))
-            .collect();
+        let expected: Vec<String> =
+            step.expected.iter().map(|line| ids.iter().fold(line.clone(), |line, (there, here)| line.replace(there, here))).collect();
         if printed != expected {
             failures.push(format!("$ {}\nREADME:\n{}\nprinted:\n{}", step.command, expected.join("\n"), printed.join("\n")));
         }
