@@ -132,7 +132,9 @@ impl Tree {
         let group = leader.map(|leader| leader.pid).filter(|_| !self.is_leader_reaped());
         let group = group.filter(|group| process_group::signal(*group, signal.number()).is_ok());
         let (in_group, others): (Vec<_>, Vec<_>) = lineage.members(leader).into_iter().partition(|member| Some(member.group) == group);
-        in_group.len() + others.iter().filter(|member| member.identity().signal(signal.number()).unwrap_or(false)).count()
+        // Those of the group may be gone by the time they are looked at.
+        in_group.len().max(usize::from(group.is_some()))
+            + others.iter().filter(|member| member.identity().signal(signal.number()).unwrap_or(false)).count()
     }
 
     /// Kills every member; whoever was born meanwhile needs another call.

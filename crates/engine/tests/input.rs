@@ -10,7 +10,7 @@ use crannog_core::collect::{Collect, Until};
 use crannog_core::end::End;
 use crannog_core::process::{TerminalSize, WriteSpec};
 use crannog_core::signal::Signal;
-use support::{SpecExt, argv, bash, eventually, exited, input, run, until, until_text, window};
+use support::{SpecExt, argv, bash, eventually, exited, input, is_running, run, until, until_text, window};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -79,8 +79,8 @@ fn control_keys_mean_what_the_terminal_says() {
 #[test]
 fn output_that_nobody_collected_survives_an_interrupt() {
     run(async |sandbox| {
-        let process = sandbox.engine.start(bash("seq 1 2000; echo MARK; sleep 100").on_terminal()).unwrap();
-        eventually("it has printed", || sandbox.engine.info(process).unwrap().output_bytes > 10_000).await;
+        let process = sandbox.engine.start(bash("seq 1 2000; echo MARK; exec sleep 3210").on_terminal()).unwrap();
+        eventually("it has printed and sleeps", || is_running("sleep 3210")).await;
         sandbox.write(process, "\x03").await;
         let update = sandbox.end_of(process).await;
         assert!(update.text.contains("\r\n2000\r\nMARK\r\n"));
@@ -124,8 +124,10 @@ fn a_line_that_does_not_fit_is_told_and_harms_nothing() {
         sandbox.collect(process, Collect { cursor: Some(0), ..until(Until::Bytes(2 * 4097)) }).await;
         let written = sandbox.write(process, format!("{}\n", "a".repeat(5000))).await;
         assert_eq!((written.accepted, written.line_too_long), (5001, true));
+        // Then the line has been copied.
+        sandbox.collect(process, until(Until::Input)).await;
         sandbox.write(process, "next\n").await;
-        let update = sandbox.collect(process, until_text("next\r\nnext\r\n")).await;
+        let update = sandbox.collect(process, Collect { cursor: Some(0), ..until_text("next\r\nnext\r\n") }).await;
         let kept = update.text.lines().rev().nth(2).unwrap();
         assert_eq!((kept.len(), kept.trim_matches('a')), (4095, ""));
     });

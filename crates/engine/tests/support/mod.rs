@@ -123,7 +123,7 @@ impl Sandbox {
     /// Collects to the end.
     pub async fn end_of(&self, process: ProcessId) -> Update {
         let update = self.engine.collect(process, Collect { cursor: Some(0), ..window(30_000) }).await.unwrap();
-        assert!(update.end.is_some(), "still running: {update:?}");
+        assert!(update.end.is_some(), "still running after {} bytes", update.cursor);
         update
     }
 
