@@ -11,7 +11,12 @@ use crannog_conformance::suite::CASES;
 fn page() -> BTreeMap<String, String> {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/testing.md")).unwrap();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix("` |")?.split_once(" | `"));
-    rows.map(|(id, case)| (id.to_owned(), case.to_owned())).collect()
+    rows.filter(|(id, _)| is_id(id)).map(|(id, case)| (id.to_owned(), case.to_owned())).collect()
+}
+
+/// Whether a word looks like `THEME-01`.
+fn is_id(word: &str) -> bool {
+    word.contains('-') && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-')
 }
 
 /// Id to case, from the comments of the cases.
@@ -24,7 +29,7 @@ fn sources() -> BTreeMap<String, String> {
         for line in std::fs::read_to_string(&path).unwrap().lines() {
             if let Some(text) = line.strip_prefix("/// ") {
                 let word = text.split(['.', ',', ' ']).next().unwrap_or_default();
-                if word.contains('-') && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-') {
+                if is_id(word) {
                     id = Some(word.to_owned());
                 }
             } else if let Some(rest) = line.strip_prefix("pub(crate) async fn ")
