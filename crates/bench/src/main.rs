@@ -29,7 +29,7 @@ async fn main() -> Result<()> {
     let bench = Bench::new(&arguments)?;
     let mut report = Report::new(Machine::look(), arguments.json);
     for case in arguments.cases() {
-        report.begin(case.name())?;
+        report::announce(case.name())?;
         let rows = case.run(&bench).await?;
         report.add(rows)?;
     }

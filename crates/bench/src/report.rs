@@ -1,5 +1,6 @@
 //! What was found, for people and for programs.
 
+use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use anyhow::Result;
@@ -131,12 +132,6 @@ impl Report {
         Self { machine, json, rows: Vec::new() }
     }
 
-    /// Says which case comes, since some take a minute.
-    pub(crate) fn begin(&mut self, case: &str) -> Result<()> {
-        writeln!(io::stderr(), "== measuring {case}")?;
-        Ok(())
-    }
-
     pub(crate) fn add(&mut self, rows: Vec<Row>) -> Result<()> {
         if !self.json {
             if self.rows.is_empty() {
@@ -171,12 +166,19 @@ impl Report {
     }
 }
 
+/// Says which case comes, since some take a minute.
+pub(crate) fn announce(case: &str) -> Result<()> {
+    writeln!(io::stderr(), "== measuring {case}")?;
+    Ok(())
+}
+
 fn print(cells: &[String; 8]) -> Result<()> {
     let mut line = String::new();
     for (index, (cell, width)) in cells.iter().zip(WIDTHS).enumerate() {
         let (gap, width) = if index == 0 { ("", width) } else { ("  ", width) };
         line += gap;
-        line += &if index == 0 { format!("{cell:width$}") } else { format!("{cell:>width$}") };
+        // Writing to a string cannot fail.
+        let _ = if index == 0 { write!(line, "{cell:width$}") } else { write!(line, "{cell:>width$}") };
     }
     if let Some(note) = cells.last().filter(|note| !note.is_empty()) {
         line += "  ";

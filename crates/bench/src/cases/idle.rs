@@ -35,7 +35,7 @@ pub(crate) async fn run(bench: &Bench) -> Result<Vec<Row>> {
     let full = guest.resident_bytes()?;
     let (began, before) = (Instant::now(), guest.cpu()?);
     tokio::time::sleep(WATCHED).await;
-    let cpu_percent = (guest.cpu()? - before).as_secs_f64() / began.elapsed().as_secs_f64() * 100.0;
+    let cpu_percent = guest.cpu()?.saturating_sub(before).as_secs_f64() / began.elapsed().as_secs_f64() * 100.0;
     ensure!(sandbox.info().await?.processes_live == Some(PROCESSES), "some of the idle processes ended");
     sandbox.destroy().await?;
 
