@@ -47,13 +47,20 @@ prepare_tests() {
 install_tool() {
   command -v "$1" >/dev/null && return 0
   say "installing $1"
-  mkdir -p "$tools"
-  if { python3 -m venv "$tools/python" || { need python3-venv-missing python3-venv || true; python3 -m venv "$tools/python"; }; } >/dev/null 2>&1 \
-    && "$tools/python/bin/pip" install -q --disable-pip-version-check "$2" >/dev/null 2>&1; then
-    mkdir -p "$tools/bin" && ln -sf "$tools/python/bin/$1" "$tools/bin/$1"
+  mkdir -p "$tools/bin"
+  if make_venv && "$tools/python/bin/pip" install -q --disable-pip-version-check "$2" >/dev/null 2>&1; then
+    ln -sf "$tools/python/bin/$1" "$tools/bin/$1"
   else
     cargo install --locked --root "$tools" "$1"
   fi
+}
+
+# A place for Python packages. Debian keeps what that needs in a package of its own.
+make_venv() {
+  command -v python3 >/dev/null || return 1
+  python3 -m venv "$tools/python" >/dev/null 2>&1 && return 0
+  command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || return 1
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null 2>&1 && python3 -m venv "$tools/python" >/dev/null 2>&1
 }
 
 # build_guest PROFILE: the static guest; sets CRANNOG_GUEST.
