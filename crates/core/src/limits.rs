@@ -1,4 +1,5 @@
-//! Every bound of the product, in one place, each with its reason and what happens at it.
+//! The bounds that users and more than one crate meet, in one place, each with its reason and what happens at it. A bound of one file alone
+//! stands at the top of that file.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub const COMPAT_WRITE_PAUSE_MS: u64 = 100;
 pub const PROCESS_ID_MIN: u32 = 1_000;
 /// First id past the range.
 pub const PROCESS_ID_MAX_EXCLUSIVE: u32 = 100_000;
-/// Live processes of a sandbox unless configured. At it `start` fails when no ended process can be retired.
+/// Live processes of a sandbox unless configured. At it `start` fails; ended ones do not count.
 pub const PROCESSES_LIVE_DEFAULT: u32 = 64;
 /// Largest configurable number of live processes in one sandbox.
 pub const PROCESSES_LIVE_MAX: u32 = 8_192;
@@ -27,7 +28,7 @@ pub const PROCESSES_LIVE_MAX: u32 = 8_192;
 pub const PROCESSES_WARNING_DEFAULT: u32 = 60;
 /// Most recently used processes that retirement never takes.
 pub const PROCESSES_PROTECTED_RECENT: usize = 8;
-/// Ended processes whose transcripts stay readable; the oldest goes first.
+/// Ended processes whose transcripts stay readable; the least recently used goes first, never one of the most recent.
 pub const PROCESSES_ENDED_KEPT: usize = 256;
 
 /// Bytes of a transcript's beginning kept in memory.
@@ -38,8 +39,9 @@ pub const TRANSCRIPT_TAIL_BYTES: usize = 768 * 1024;
 pub const TRANSCRIPT_SPILL_BYTES_DEFAULT: u64 = 64 * 1024 * 1024;
 /// Runs of alternating stdout and stderr remembered per transcript part. Past it the oldest runs of the tail count as dropped.
 pub const TRANSCRIPT_RUNS_MAX: usize = 65_536;
-/// Bytes a follower with backpressure may lag before the process is slowed.
-pub const FOLLOW_LAG_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Bytes a follower with backpressure may lag before the process is slowed: half of the tail, so that what it has not seen is kept even
+/// when the disk takes no more.
+pub const FOLLOW_LAG_BYTES_MAX: u64 = TRANSCRIPT_TAIL_BYTES as u64 / 2;
 /// One read from a terminal or pipe.
 pub const READ_CHUNK_BYTES: usize = 64 * 1024;
 /// One message of a raw transcript read or follow.
@@ -53,7 +55,7 @@ pub const EXEC_OUTPUT_BYTES_DEFAULT: u64 = 8 * 1024 * 1024;
 pub const WRITE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Writes waiting behind one another for one process. One more is refused.
 pub const WRITES_WAITING_MAX: usize = 64;
-/// Finished writes remembered by id for each process, so that a retry is recognised.
+/// Finished writes remembered by id for each process at least, so that a retry is recognised.
 pub const WRITE_IDS_KEPT: usize = 256;
 /// Bytes of a write id or request id.
 pub const RETRY_ID_BYTES_MAX: usize = 128;
@@ -108,7 +110,7 @@ pub const DRAIN_RUNNING: Duration = Duration::from_millis(250);
 /// Longest process timeout.
 pub const TIMEOUT_MAX: Duration = Duration::from_hours(366 * 24);
 
-/// Callers served at once by one guest. Further ones wait in the socket's queue.
+/// Calls that wait or move data, served at once by one guest. Further ones wait for a place in the order they came.
 pub const GUEST_CALLS_MAX: usize = 1_024;
 /// Processes in one `wait_any`.
 pub const WAIT_ANY_MAX: usize = 1_024;

@@ -8,12 +8,6 @@ use crannog_core::limits;
 
 use crate::process::{Process, State};
 
-/// Bytes that a holding follower may lag.
-const LAG_BYTES_MAX: u64 = if (limits::TRANSCRIPT_TAIL_BYTES as u64) / 2 < limits::FOLLOW_LAG_BYTES_MAX {
-    limits::TRANSCRIPT_TAIL_BYTES as u64 / 2
-} else {
-    limits::FOLLOW_LAG_BYTES_MAX
-};
 /// Reads that a holding follower may lag.
 const LAG_READS_MAX: u64 = limits::TRANSCRIPT_RUNS_MAX as u64 / 2;
 
@@ -57,7 +51,8 @@ impl Holds {
     }
 
     fn lag(&self, total: u64) -> bool {
-        let lags = |hold: &Hold| total.saturating_sub(hold.offset) > LAG_BYTES_MAX || self.reads - hold.reads > LAG_READS_MAX;
+        let lags =
+            |hold: &Hold| total.saturating_sub(hold.offset) > limits::FOLLOW_LAG_BYTES_MAX || self.reads - hold.reads > LAG_READS_MAX;
         self.held.iter().any(lags)
     }
 
@@ -107,20 +102,20 @@ impl Process {
 
 #[cfg(test)]
 mod tests {
-    use super::{Holds, LAG_BYTES_MAX, LAG_READS_MAX};
+    use super::{Holds, LAG_READS_MAX, limits};
 
     #[test]
     fn the_slowest_follower_decides() {
         let mut holds = Holds::default();
         let (slow, fast) = (holds.add(0), holds.add(0));
-        assert!(!holds.lag(LAG_BYTES_MAX));
-        assert!(holds.lag(LAG_BYTES_MAX + 1));
-        holds.advance(fast, LAG_BYTES_MAX + 1);
-        assert!(holds.lag(LAG_BYTES_MAX + 1));
+        assert!(!holds.lag(limits::FOLLOW_LAG_BYTES_MAX));
+        assert!(holds.lag(limits::FOLLOW_LAG_BYTES_MAX + 1));
+        holds.advance(fast, limits::FOLLOW_LAG_BYTES_MAX + 1);
+        assert!(holds.lag(limits::FOLLOW_LAG_BYTES_MAX + 1));
         holds.advance(slow, 1);
-        assert!(!holds.lag(LAG_BYTES_MAX + 1));
+        assert!(!holds.lag(limits::FOLLOW_LAG_BYTES_MAX + 1));
         holds.remove(slow);
-        assert!(!holds.lag(LAG_BYTES_MAX + 2) && !holds.is_empty());
+        assert!(!holds.lag(limits::FOLLOW_LAG_BYTES_MAX + 2) && !holds.is_empty());
         holds.remove(fast);
         assert!(!holds.lag(u64::MAX) && holds.is_empty());
     }
