@@ -139,7 +139,9 @@ impl Sandbox {
     ///
     /// Runs to its end even if the future is dropped. Destroying what somebody else is destroying at the same time succeeds, too.
     pub async fn destroy(self) -> Result<(), Error> {
-        destroy_record(&self.0.host, self.0.record.clone(), limits::KILL_GRACE).await
+        let mut record = self.0.record.clone();
+        record.lease_generation = self.0.generation.load(Ordering::Relaxed);
+        destroy_record(&self.0.host, record, limits::KILL_GRACE).await
     }
 
     pub(crate) fn guest(&self) -> &GuestClient {

@@ -7,7 +7,7 @@ mod common;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use common::{Place, entries, eventually, tagged};
-use crannog::{Command, ErrorCode, Sandbox, SandboxId, SandboxOptions, SandboxState};
+use crannog::{Command, ErrorCode, Sandbox, SandboxId, SandboxOptions, SandboxState, Until, Wait};
 use crannog_store::{Options, ProcessIdentity, Record, State, Store};
 
 #[tokio::test]
@@ -60,6 +60,20 @@ async fn whoever_took_over_renews_and_nobody_else() {
     third.renew(None).await.unwrap();
     // The first handle's generation is old; destroying is not a matter of leases.
     first.destroy().await.unwrap();
+    place.assert_empty().await;
+}
+
+#[tokio::test]
+async fn whoever_took_over_ends_the_sandbox_gently() {
+    let place = Place::new();
+    let workspace = tempfile::tempdir().unwrap();
+    let sandbox = Sandbox::create(&place.host, SandboxOptions::new().workspace(workspace.path())).await.unwrap();
+    sandbox.take_over(None).await.unwrap();
+    let text = "trap 'echo asked > asked; exit' TERM; echo ready; while :; do sleep 0.05; done";
+    let wait = Wait::at_most(Duration::from_secs(20)).until(Until::Text("ready".to_owned()));
+    sandbox.start_and_collect(Command::shell(text), wait).await.unwrap();
+    sandbox.destroy().await.unwrap();
+    assert_eq!(std::fs::read_to_string(workspace.path().join("asked")).unwrap(), "asked\n");
     place.assert_empty().await;
 }
 
