@@ -139,6 +139,13 @@ pub(crate) fn processes_with(text: &str) -> Vec<u32> {
     found
 }
 
+/// How many live processes have exactly these arguments.
+pub(crate) fn processes_running(arguments: &[&str]) -> usize {
+    let line: Vec<u8> = arguments.iter().flat_map(|argument| [argument.as_bytes(), b"\0"].concat()).collect();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.filter(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|found| found == line)).count()
+}
+
 /// A number that no other test uses as a time to sleep: it marks this test's processes.
 pub(crate) fn marker() -> String {
     let nanoseconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos();
