@@ -109,7 +109,7 @@ named! {
         SandboxNotFound = "sandbox_not_found",
         /// Another live sandbox has this name.
         SandboxNameTaken = "sandbox_name_taken",
-        /// The sandbox's guest has gone; its processes have ended.
+        /// The sandbox's guest has gone; what it left ends when the sandbox is destroyed.
         SandboxLost = "sandbox_lost",
         /// The sandbox could not be started.
         SandboxStartFailed = "sandbox_start_failed",

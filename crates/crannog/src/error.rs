@@ -46,7 +46,7 @@ pub(crate) enum Kind {
     NameTaken { name: String },
     #[error("sandbox {sandbox} is still being made")]
     SandboxCreating { sandbox: SandboxId },
-    #[error("sandbox {sandbox} is lost: its guest is gone, and its processes with it")]
+    #[error("sandbox {sandbox} is lost: its guest is gone; destroying it ends what it left")]
     SandboxLost { sandbox: SandboxId },
     #[error("there is no process {process}")]
     ProcessNotFound { process: ProcessId },

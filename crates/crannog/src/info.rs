@@ -15,7 +15,7 @@ pub enum SandboxState {
     Ready,
     /// Its guest is there but has not answered in time; it may be stopped or the machine may be busy.
     Unresponsive,
-    /// Its guest is gone, and with it every process. It can only be destroyed.
+    /// Its guest is gone. It can only be destroyed, which ends what it left.
     Lost,
     /// Somebody is destroying it, or was when they were killed; destroying it again finishes the work.
     Destroying,

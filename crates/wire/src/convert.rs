@@ -19,9 +19,6 @@ pub(crate) use process::{signal, signal_number, write_request, write_spec};
 pub(crate) use start::{check_size, environment};
 pub(crate) use transcript::stream_choice;
 
-/// Bytes of a request or write id. A guest remembers them, so they are short.
-pub const RETRY_ID_BYTES_MAX: usize = 128;
-
 /// A message that cannot be meant.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -104,7 +101,7 @@ fn at_most(field: &'static str, len: usize, limit: usize) -> Result<(), ConvertE
 /// Checks an id that a caller made up for a retry.
 fn retry_id(field: &'static str, id: Option<String>) -> Result<Option<String>, ConvertError> {
     if let Some(id) = &id {
-        at_most(field, id.len(), RETRY_ID_BYTES_MAX)?;
+        at_most(field, id.len(), limits::RETRY_ID_BYTES_MAX)?;
         if id.is_empty() {
             return Err(ConvertError::Invalid { field, rule: "absent or not empty" });
         }
